@@ -19,6 +19,8 @@
 /* The nth allocation of the driver from now on that the calling thread makes finds no memory; 0: none.
  * Returns whether the one asked for before has come. A process may call it, too. */
 bool lack_memory(unsigned nth);
+/* The same of all threads but the calling one, such as those that hear of messages. */
+bool lack_memory_elsewhere(unsigned nth);
 /*
  * In a process, whose function returns an int: makes that call again and again, each time with one
  * allocation more that succeeds, until none fails any more; each twice, because what a call that has

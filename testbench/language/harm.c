@@ -76,26 +76,38 @@ void tb_evict(struct tb *tb, const char *here, struct tb_end *end, enum hca_obje
 
 /* One process runs one scenario. */
 static struct {
-	const struct kernel_thread *thread; /* whose allocation fails */
-	unsigned left;                      /* allocations until then; 0: none fails */
+	const struct kernel_thread *thread; /* whose allocation fails, or only whose does not */
+	bool elsewhere;
+	unsigned left; /* allocations until then; 0: none fails */
 	bool came;
 } lack;
 
 static bool memory_lacks(void)
 {
-	if (!lack.left || kernel_thread_running() != lack.thread || --lack.left)
+	if (!lack.left || (kernel_thread_running() == lack.thread) == lack.elsewhere || --lack.left)
 		return false;
 	lack.came = true;
 	return true;
 }
 
-bool lack_memory(unsigned nth)
+static bool lack_begin(unsigned nth, bool elsewhere)
 {
 	const bool came = lack.came;
 
 	lack.thread = kernel_thread_running();
+	lack.elsewhere = elsewhere;
 	lack.left = nth;
 	lack.came = false;
 	drv_calloc_fails = nth ? memory_lacks : NULL;
 	return came;
+}
+
+bool lack_memory(unsigned nth)
+{
+	return lack_begin(nth, false);
+}
+
+bool lack_memory_elsewhere(unsigned nth)
+{
+	return lack_begin(nth, true);
 }

@@ -201,7 +201,8 @@ bool tb_row(struct tb *tb, size_t i, size_t n)
 
 void tb_name_row(struct tb *tb, const char *format, ...)
 {
-	size_t n = strcspn(tb->row, " ");
+	/* behind the number of the row, if it has one */
+	size_t n = tb->row[0] == '(' ? 0 : strcspn(tb->row, " ");
 	va_list args;
 
 	if (!tb_right(tb))

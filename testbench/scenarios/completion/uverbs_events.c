@@ -2,8 +2,8 @@
 /*
  * Events that a process reads from file descriptors: an SRQ falls below its limit, a QP fails, a
  * completion channel has an event. Destroying a CQ waits until all its events are acknowledged, by
- * any thread. Events of a QP in RESET, or of another QP, do not count. The process sends to itself
- * through its HCA.
+ * any thread. Events of a QP in RESET, or of another QP, do not count. An event that nobody has read
+ * goes with its QP. The process sends to itself through its HCA.
  */
 #include "testbench/process.h"
 
@@ -149,6 +149,23 @@ static int fail(struct all *x)
 	return 0;
 }
 
+/* Its QP fails, and is destroyed before anybody reads the event. */
+static int unread(void)
+{
+	struct all x = {0};
+
+	if (open_all(&x) || connect_self(&x) || process_nonblock(x.context->async_fd, true) ||
+	    post_all(&x, IBV_WR_RDMA_READ) || process_poll(x.context->async_fd, 100 * MS) != 1)
+		return 31;
+	if (ibv_destroy_qp(x.qp) || process_poll(x.context->async_fd, 0) != 0)
+		return 32;
+	if (ibv_destroy_srq(x.srq) || ibv_dereg_mr(x.mr) || ibv_destroy_cq(x.cq) ||
+	    ibv_dealloc_pd(x.pd) || ibv_destroy_comp_channel(x.channel) ||
+	    ibv_close_device(x.context))
+		return 33;
+	return 0;
+}
+
 static int program(void *arg)
 {
 	struct all x = {0};
@@ -162,6 +179,8 @@ static int program(void *arg)
 	rc = consume(&x);
 	if (!rc)
 		rc = fail(&x);
+	if (!rc)
+		rc = unread();
 	if (rc)
 		return rc;
 	if (ibv_get_cq_event(x.channel, &cq, &context) || cq != x.cq || context != &x)

@@ -9,6 +9,8 @@
  */
 #include "testbench/kernel_verbs.h"
 
+#include <errno.h>
+
 enum {
 	PAGE = 4096,
 	PIECES = 4,
@@ -181,6 +183,62 @@ static void large_blocks(struct tb *tb, struct kv *x, struct kv *y)
 	ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
 }
 
+/* Two entries are one range if they adjoin, or if the first ends a page and the second begins one. */
+static void gaps(struct tb *tb, struct kv *y)
+{
+	static const struct {
+		const char *name;
+		unsigned at, len, next, next_len, mapped;
+	} rows[] = {
+		{"they adjoin in a page", 100, 50, 150, 50, 2},
+		{"they adjoin at a page's end", 100, PAGE - 100, PAGE, 50, 2},
+		{"a page, and another one", 3 * PAGE, PAGE, PAGE, PAGE, 2},
+		{"a page's end, and the begin of another", 3 * PAGE + 100, PAGE - 100, PAGE, 50, 2},
+		{"the first ends in a page", 3 * PAGE, 100, 5 * PAGE, PAGE, 1},
+		{"the second begins in a page", 3 * PAGE, PAGE, 5 * PAGE + 100, 50, 1},
+		{"both", 3 * PAGE, 100, 5 * PAGE + 100, 50, 1},
+		{"the second lies before the first", 3 * PAGE + 100, 50, 3 * PAGE, 50, 1},
+	};
+	struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, PIECES));
+	struct scatterlist sg[2];
+
+	for_each_row(i, rows) {
+		if (!mr)
+			return;
+		name_row("%s", rows[i].name);
+		sg_init_table(sg, 2);
+		sg_set_buf(&sg[0], y->mem + rows[i].at, rows[i].len);
+		sg_set_buf(&sg[1], y->mem + rows[i].next, rows[i].next_len);
+		ib_dma_map_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+		expect_equal((uint64_t)ib_map_mr_sg(mr, sg, 2, NULL, PAGE), rows[i].mapped);
+		expect_equal(mr->length, rows[i].len + (rows[i].mapped - 1) * rows[i].next_len);
+		ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+	}
+	must(ib_dereg_mr(mr));
+}
+
+static void window(struct tb *tb, struct kv *y)
+{
+	struct ib_mr *mr = kv_made(ib_get_dma_mr(y->pd, ACCESS | IB_ACCESS_MW_BIND));
+	struct ib_mw *mw = kv_made(ib_alloc_mw(y->pd, IB_MW_TYPE_1));
+	struct drv_send_wr bind = {.wr_id = 6,
+				   .opcode = IBV_WR_BIND_MW,
+				   .send_flags = IBV_SEND_SIGNALED,
+				   .bind_addr = y->bus,
+				   .bind_length = PAGE,
+				   .bind_access = IBV_ACCESS_REMOTE_WRITE};
+
+	if (!mr || !mw)
+		return;
+	bind.bind_mw = mw->drv;
+	bind.bind_mr = mr->drv;
+	must(drv_post_send(y->qp->drv, &bind, NULL));
+	kv_wait(y, 6, IB_WC_SUCCESS);
+	must_fail(-EBUSY, ib_dereg_mr(mr));
+	must(ib_dealloc_mw(mw));
+	must(ib_dereg_mr(mr));
+}
+
 SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates, the older forms",
 	 .no_qps = true, .any_packets = true)
 {
@@ -194,6 +252,8 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	by_request(tb, &x, &y, sg);
 	older(tb, &x, &y);
 	large_blocks(tb, &x, &y);
+	gaps(tb, &y);
+	window(tb, &y);
 	ib_dma_unmap_sg(y.device, sg, PIECES, DMA_BIDIRECTIONAL);
 	kv_close(&y);
 	kv_close(&x);

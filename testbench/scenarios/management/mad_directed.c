@@ -3,19 +3,35 @@
  * Directed-route SMPs before any port has a LID: to the own node (no hop) and to the other end (one
  * hop). The answers carry the return path, the direction bit, and the hop pointer at its final
  * value, and are sent to the permissive LID because there is no other. A route with one hop too
- * many ends at an adapter and gets no answer.
+ * many ends at an adapter and gets no answer. Nor does one that claims more hops than a path has room for.
  */
 /* behaviours: MAD-1 */
 #include "testbench/manage.h"
 
-enum { LINK_US = 5000 };
+enum { LINK_US = 5000, TOO_MANY = 200 };
+
+static void request_make(struct smp *smp)
+{
+	struct mad_hdr *hdr = smp_hdr(smp);
+
+	memset(smp, 0, sizeof(*smp));
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, MAD_METHOD_GET);
+	mad_hdr_set_attr_id(hdr, SMP_ATTR_NODE_DESC);
+	mad_hdr_set_hop_count(hdr, TOO_MANY);
+	mad_hdr_set_hop_pointer(hdr, TOO_MANY);
+	smp_set_dr_slid(smp, LID_PERMISSIVE);
+	smp_set_dr_dlid(smp, LID_PERMISSIVE);
+}
 
 SCENARIO(mad_directed, "directed-route SMPs, before any LID", .bare = true)
 {
 	const struct node_info *node;
 	struct drv_device_attr attr;
 	struct drv_port_attr port;
-	struct smp answer;
+	struct smp answer, request;
 
 	bring_up(a);
 	bring_up(b);
@@ -41,6 +57,14 @@ SCENARIO(mad_directed, "directed-route SMPs, before any LID", .bare = true)
 	expect_equal(mad_hdr_get_direction(smp_hdr(&answer)), 1);
 	expect_equal(mad_hdr_get_hop_count(smp_hdr(&answer)), 0);
 	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 2, .silent = true);
+	check_packets();
+	check_mads();
+	request_make(&request);
+	inject(b, UD_SEND_ONLY, .qpn = QPN_SMI, .slid = LID_PERMISSIVE, .dlid = LID_PERMISSIVE,
+	       .vl = VL_MANAGEMENT, .payload = (const void *)&request, .len = sizeof(request));
+	expect_no_more(CFG_US(100));
+	ignore_mads();
+	ignore_packets();
 	ask(a, &answer, .attr = SMP_ATTR_NODE_DESC, .hops = 1);
 	expect_true(smp_data_cptr(&answer)[0] != 0);
 	activate_ports();

@@ -3,6 +3,7 @@
  * The subnet manager writes b's P_Key table. There is an event, and the new entry can be queried. A
  * queue pair whose P_Key entry has been removed accepts no more packets, and violations are
  * counted. Packets of a limited member are accepted by full members but not by limited members.
+ * The answers of QP1 have the P_Key that the table has now.
  */
 /* behaviours: IBA-10.9-pkey IBA-14.2.5.7-pkeytable */
 #include "testbench/manage.h"
@@ -25,6 +26,8 @@ static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *b, uint3
 SCENARIO(mad_pkey_table, "P_Key table: changes, membership, violations")
 {
 	struct drv_port_attr before, after;
+	uint8_t counters[gmp_data_size] = {0};
+	struct smp answer;
 	uint16_t pkey = 0;
 
 	post_recv(b, .wr_id = 1, .len = 64, .repeat = 3);
@@ -52,5 +55,14 @@ SCENARIO(mad_pkey_table, "P_Key table: changes, membership, violations")
 	inject(b, RC_SEND_ONLY, .psn = 0, .len = 64, .pkey = OTHER, .ack_req = true);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0);
 	expect_cqe(b, .wr_id = 3);
+	write_table(tb, a, b, LIMITED, 0);
+	port_counters_set_port_select((struct port_counters *)(void *)counters, 1);
+	pass_time(CFG_US(100));
+	check_mads();
+	ask(a, &answer, .mgmt_class = MAD_CLASS_PERF, .attr = CM_ATTR_CLASS_PORT_INFO,
+	    .dlid = b->lid);
+	expect_mad(a_to_b, .qpn = QPN_GSI, .pkey = FULL);
+	expect_mad(b_to_a, .qpn = QPN_GSI, .pkey = LIMITED);
+	ignore_mads();
 	write_table(tb, a, b, FULL, 0);
 }

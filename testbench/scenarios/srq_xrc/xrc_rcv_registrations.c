@@ -3,7 +3,7 @@
  * An XRC receive QP of the second interface lives as long as any process holds it: the process that
  * made it, one that registered (twice, which counts once), one with a handle of today's interface.
  * Each gives it up in its own way, the last one by dying. Only then does the sender run out of
- * retries, and the QP number is free.
+ * retries, and the QP number is free. A change that is refused holds nothing.
  */
 #include "testbench/programs.h"
 
@@ -26,6 +26,16 @@ static void send_one(struct tb *tb, struct process *sender, struct program *s,
 	run_in(receiver, program_wait, r);
 	expect_equal(r->wc.wr_id, r->wr_id);
 	expect_equal(r->wc.byte_len, PROGRAM_BYTES);
+}
+
+/* It is in RTR. */
+static int refused_change(void *arg)
+{
+	struct program *p = arg;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
+
+	return ibv_modify_xrc_rcv_qp((struct ibv_xrc_domain *)p->xrcd, p->qpn, &attr,
+				     IBV_QP_STATE | IBV_QP_CUR_STATE);
 }
 
 SCENARIO(xrc_rcv_registrations, "XRC receive QP: it goes with the last process that has it",
@@ -52,6 +62,8 @@ SCENARIO(xrc_rcv_registrations, "XRC receive QP: it goes with the last process t
 	run_in(p[2], program_open_target, &r[2]);
 	run_in(sender, program_connect, &s);
 	send_one(tb, sender, &s, p[0], &r[0], IBV_WC_SUCCESS);
+
+	run_in_expect(p[0], refused_change, &r[0], EINVAL);
 
 	phase("its maker lets go");
 	run_in(p[0], program_unreg_rcv, &r[0]);
