@@ -246,6 +246,7 @@ check_roce_multicast()
 check_roce_perf()
 {
 	local rows=0 gid="-x \$(gid_index v2 $roce_dev ffff:c0a8:05)"
+	roce_mtu 9000 || return
 	perf ib_send_bw "$gid -s 65536 -n 200" "$gid -c UD -s 2048 -n 200" && perf ib_write_bw "$gid -a -n 20" && perf ib_read_bw "$gid -s 65536 -n 100" &&
 		perf ib_atomic_bw "$gid -A FETCH_AND_ADD -n 100" && perf ib_send_lat "$gid -n 100 -e" && perf ib_write_lat "$gid -n 100"
 }
@@ -256,6 +257,7 @@ check_roce_losses()
 	local status before=$share/linger.so
 	${CC:-gcc} -shared -fPIC -O2 -o "$before" "$vm_src/linger.c" || { detail='linger.c does not compile'; return 1; }
 	before='env LD_PRELOAD=/share/linger.so LINGER=2'
+	roce_mtu 9000 || return
 	ctl drop 1% || { detail='serve refused the drop command'; return 1; }
 	over_gids roce_rc "${roce_two_gids[@]}" && ipoib_copy a b 192.168.5.2 2000000
 	status=$?

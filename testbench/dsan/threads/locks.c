@@ -4,6 +4,7 @@
  * one function holds a lock from the read to the write, all others must that do the same to the same
  * thing: then it is the lock that protects it.
  */
+#include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
 
@@ -30,9 +31,11 @@ static struct {
 /* What is read in one turn and written in a later one. */
 static struct shared {
 	uintptr_t at;
-	const void *lock, *lock_pc; /* held from the read to the write, and where it was written */
+	const void *lock; /* held from the read to the write; NULL: never */
+	struct calls locked_by;
 	struct {
 		const void *read, *write; /* NULL: never without a lock */
+		struct calls by;
 	} bare;
 	bool memory; /* not a register or a table in the device */
 	bool told;
@@ -276,18 +279,19 @@ static bool is_locked_place(const void *pc)
 
 static void bare_check(struct checker *c, struct shared *s, const char *what)
 {
-	char who[NAMES];
+	char locked_by[CHAIN_BYTES], bare_by[CHAIN_BYTES];
 
 	if (!s->lock || !s->bare.write || s->told)
 		return;
 	s->told = true;
 	if (s->memory && is_locked_place(s->bare.write))
 		return;
-	function_name(s->lock_pc, who, sizeof(who));
+	chain_format(&s->locked_by, locked_by, sizeof(locked_by));
+	chain_format(&s->bare.by, bare_by, sizeof(bare_by));
 	c->tell(c, &(struct breach){RULE_lock_missing, {0}, s->bare.read, s->bare.write},
-		"%s is read, other threads may run, and it is written; %s holds a lock all the "
-		"while, and nobody does here",
-		what, who);
+		"%s is read, other threads may run, and it is written: without a lock in %s; with "
+		"one all the while in %s",
+		what, bare_by, locked_by);
 }
 
 /* Read in that turn, and written now. */
@@ -300,9 +304,12 @@ static void span_note(struct runner *r, uintptr_t at, uint32_t turn, const void 
 	s->memory = !device;
 	if (h) {
 		locked_place_add(write);
+		if (!s->lock)
+			chain_take(&s->locked_by);
 		s->lock = h->lock;
-		s->lock_pc = write;
 	} else {
+		if (!s->bare.write)
+			chain_take(&s->bare.by);
 		s->bare.read = read;
 		s->bare.write = write;
 	}
