@@ -261,7 +261,7 @@ W(void, uv_kernel_leave, void)
 	__real_uv_kernel_leave();
 }
 
-/* A CQ holds its channel until it is destroyed. */
+/* A CQ holds its channel. It is the process's structure, whose end is not heard of. */
 W(int, uvk_create_cq, struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
   bool stamped, struct ibv_cq *cq, struct drv_cq **hw)
 {
@@ -272,6 +272,7 @@ W(int, uvk_create_cq, struct uv_file *file, int cqe, struct uv_channel *channel,
 	counts_use(&n, channel, channel ? &channel->refs : NULL, "channel");
 	rc = __real_uvk_create_cq(file, cqe, channel, vector, stamped, cq, hw);
 	counts_made(&n, rc ? NULL : cq);
+	counts_freed(cq);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/held/counted.h"
+#include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/asked/init_hca.h"
@@ -122,10 +123,11 @@ void *callout_calloc(size_t n, size_t size)
 void callout_free(void *at);
 void callout_free(void *at)
 {
-	if (at)
+	if (at) {
 		taken_back(TAKEN_MEMORY, at, 0, HERE);
-	if (at)
 		heap_back(at, HERE);
+		counts_freed(at);
+	}
 	if (at && !freed_take(at, HERE))
 		return;
 	free(at);

@@ -85,8 +85,8 @@ void counts_made(struct counts *n, const void *object)
 	struct counted *is;
 
 	/* what stood at this address before is no more */
-	if (object && *place_of(object))
-		remove_at(place_of(object));
+	if (object)
+		counts_freed(object);
 	if (!alone(n))
 		return;
 	for (unsigned i = 0; i < n->n; i++) {
@@ -125,8 +125,7 @@ void counts_leave(struct counts *n, const void *object)
 /* It is no more: nobody looks at its counter. */
 static void object_gone(const void *object)
 {
-	if (*place_of(object))
-		remove_at(place_of(object));
+	counts_freed(object);
 	for (unsigned b = 0; b < BUCKETS; b++)
 		for (struct counted *is = buckets[b]; is; is = is->next)
 			for (unsigned i = 0; i < is->n;)
@@ -150,6 +149,12 @@ void counts_left(struct counts *n, const void *object, bool gone)
 	}
 	if (gone)
 		object_gone(object);
+}
+
+void counts_freed(const void *at)
+{
+	if (*place_of(at))
+		remove_at(place_of(at));
 }
 
 void counts_forget(void)

@@ -40,6 +40,8 @@ void counts_made(struct counts *n, const void *object);
 void counts_leave(struct counts *n, const void *object);
 void counts_left(struct counts *n, const void *object, bool gone);
 /* The drivers are gone. */
+/* That memory is freed, or its object is not followed: what comes to stand there is another one. */
+void counts_freed(const void *at);
 void counts_forget(void);
 
 #endif

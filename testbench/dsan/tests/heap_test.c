@@ -324,6 +324,17 @@ static void an_address_is_used_again(void **state)
 	counts_begin(&n, &c, "end");
 	counts_leave(&n, &object);
 	counts_left(&n, &object, true);
+
+	/* freed by a call that nobody hears of */
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	used.users++;
+	counts_made(&n, &object);
+	used.users--;
+	counts_freed(&object);
+	counts_begin(&n, &c, "end");
+	counts_leave(&n, &object);
+	counts_left(&n, &object, true);
 	assert_int_equal(reports, 0);
 }
 
