@@ -6,7 +6,7 @@
  * keys. A device that must register READs of many entries does not register WRITEs. A pool without
  * enough regions returns an error. The answer to the peer may be posted in the same chain. If the
  * chain does not fit into the queue, the regions of requests that were not posted are free for the
- * next transfer.
+ * next transfer. A queue of the smallest size has room for all contexts at once.
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "model/interface/macros.h"
@@ -126,10 +126,13 @@ static void regular(struct both *b, struct scatterlist *sg)
 }
 
 static bool both_open(struct tb *tb, struct tb_end *a, struct tb_end *b, struct both *s,
-		      unsigned ctxs)
+		      unsigned ctxs, unsigned queue)
 {
-	if (!kv_open(a, &s->x, .alloc_cq = true, .sges = SGES, .rdma_ctxs = ctxs) ||
-	    !kv_open(b, &s->y) || !kv_connect(&s->x, &s->y))
+	const struct kv_setup setup = {
+		.alloc_cq = true, .sges = SGES, .rdma_ctxs = ctxs, .queue = queue};
+
+	if (!tb_kv_open(tb, TB_HERE, a, &s->x, &setup) || !kv_open(b, &s->y) ||
+	    !kv_connect(&s->x, &s->y))
 		return false;
 	s->mem = kv_memory(a, BYTES);
 	s->far = kv_memory(b, BYTES);
@@ -156,7 +159,7 @@ static void as_they_are(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	struct scatterlist sg[ENTRIES], head[3];
 	struct both s;
 
-	if (!both_open(tb, a, b, &s, 1))
+	if (!both_open(tb, a, b, &s, 1, 0))
 		return;
 	sg_init_one(sg, s.mem + 3, LARGE + 5);
 	there_and_back(tb, &s, sg, 0, 1, 1);
@@ -182,7 +185,7 @@ static void registered(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	if (!device)
 		return;
 	device->rdma_rw_force_mr = true;
-	if (!both_open(tb, a, b, &s, ENTRIES))
+	if (!both_open(tb, a, b, &s, ENTRIES, 0))
 		return;
 	sg_init_one(sg, s.mem + 3, LARGE + 5);
 	/* two regions: first fresh ones, while the pool still has some */
@@ -213,7 +216,7 @@ static void too_small(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	if (!device)
 		return;
 	device->rdma_rw_force_mr = true;
-	if (!both_open(tb, a, b, &s, ENTRIES - 1))
+	if (!both_open(tb, a, b, &s, ENTRIES - 1, 0))
 		return;
 	ragged(&s, sg);
 	must_fail(-EAGAIN, rdma_rw_ctx_init(&ctx, s.x.qp, 1, sg, ENTRIES, 0, s.far_bus, s.mr->rkey,
@@ -235,7 +238,7 @@ static void answered(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	uint8_t *bytes = malloc(BYTES);
 	struct both s;
 
-	if (!bytes || !both_open(tb, a, b, &s, 1))
+	if (!bytes || !both_open(tb, a, b, &s, 1, 0))
 		return;
 	ragged(&s, sg);
 	must(ib_post_recv(s.y.qp, &recv, NULL));
@@ -283,11 +286,31 @@ static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	if (!device)
 		return;
 	device->rdma_rw_force_mr = true;
-	if (!both_open(tb, a, b, &s, ENTRIES) || ib_query_qp(s.x.qp, &attr, 0, NULL))
+	if (!both_open(tb, a, b, &s, ENTRIES, 0) || ib_query_qp(s.x.qp, &attr, 0, NULL))
 		return;
 	for (unsigned room = 0; room < 2 * ENTRIES && still_right(); room++)
 		cut_short(tb, &s, room, attr.cap.max_send_wr);
 	both_close(tb, &s);
+	device->rdma_rw_force_mr = false;
+}
+
+/* Each context needs a region whose older key is invalidated first: the queue has room for that. */
+static void all_at_once(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct ib_device *device = ib_device_of(a);
+	struct scatterlist sg[ENTRIES];
+	struct both s;
+
+	if (!device)
+		return;
+	device->rdma_rw_force_mr = true;
+	for (unsigned ctxs = 3; ctxs <= ENTRIES && both_open(tb, a, b, &s, ctxs, 1); ctxs *= 2) {
+		ragged(&s, sg);
+		sg_mark_end(&sg[ctxs - 1]);
+		move(tb, &s, sg, 0, DMA_TO_DEVICE, 2 * (int)ctxs);
+		there_and_back(tb, &s, sg, 0, 3 * (int)ctxs, 3 * (int)ctxs);
+		both_close(tb, &s);
+	}
 	device->rdma_rw_force_mr = false;
 }
 
@@ -299,4 +322,5 @@ SCENARIO(kernel_rw, "kernel verbs: READ and WRITE of scatterlists, as they are a
 	too_small(tb, a, b);
 	answered(tb, a, b);
 	full(tb, a, b);
+	all_at_once(tb, a, b);
 }
