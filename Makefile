@@ -130,7 +130,7 @@ $(O)/hcasim: $(objs) $(mainobj)
 
 # hcasim with a driver that tells testbench/dsan/ of each access to memory: see hear/callout.h there.
 # The option is not given to the linker, so gcc's library stays out.
-CALLOUTS := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset malloc calloc free,-D$(f)=callout_$(f))
+CALLOUTS := -DFIELD_STORES_INLINED -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset malloc calloc free,-D$(f)=callout_$(f))
 # The layers above mlx4 also tell each function that is entered (hear/entered.c), so none may disappear in its caller.
 ENTERED := -fno-inline --param tsan-instrument-func-entry-exit=1
 called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/%,$(src-y)))
@@ -140,7 +140,7 @@ $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) $(if $(filter host_driver/mlx4/%,$<),,$(ENTERED)) -c -o $@ $<
 
 # The functions of the driver that checked-y wraps: the linker gives their callers __wrap_NAME.
-wraps = -Wl$(subst $(eval) ,,$(patsubst %,$(comma)--wrap=%,$(shell grep -oh '^\(W.[^,]*\|WITH_PD.[a-z_]*\|ENDS.[a-z_]*\), [a-z][a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')))
+wraps = -Wl$(subst $(eval) ,,$(patsubst %,$(comma)--wrap=%,$(shell grep -oh '^\(W.[^,]*\|WITH_PD.[a-z_]*\|ENDS.[a-z_]*\|ONLY_DATA.[a-z_]*\), [a-z][a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')))
 $(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(call obj,$(checked-y)) $(mainobj)
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(LDFLAGS) $(wraps) -o $@ $^ $(LDLIBS)

@@ -50,6 +50,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Functions that store: a build that tells who stored what puts them into their callers. */
+#ifdef FIELD_STORES_INLINED
+#define FIELD_STORE static inline __attribute__((always_inline))
+#else
+#define FIELD_STORE static inline
+#endif
+
 /*
  * Big-endian words at any alignment. RV32IMC swaps no bytes and need not load a misaligned word, so
  * it goes byte by byte; elsewhere it is one load and one byte swap.
@@ -74,7 +81,7 @@ static inline uint64_t be64_load(const void *p)
 	return (uint64_t)be32_load(p) << 32 | be32_load((const uint8_t *)p + 4);
 }
 
-static inline void be16_store(void *p, uint16_t v)
+FIELD_STORE void be16_store(void *p, uint16_t v)
 {
 	uint8_t *b = (uint8_t *)p;
 
@@ -82,13 +89,13 @@ static inline void be16_store(void *p, uint16_t v)
 	b[1] = (uint8_t)v;
 }
 
-static inline void be32_store(void *p, uint32_t v)
+FIELD_STORE void be32_store(void *p, uint32_t v)
 {
 	be16_store(p, (uint16_t)(v >> 16));
 	be16_store((uint8_t *)p + 2, (uint16_t)v);
 }
 
-static inline void be64_store(void *p, uint64_t v)
+FIELD_STORE void be64_store(void *p, uint64_t v)
 {
 	be32_store(p, (uint32_t)(v >> 32));
 	be32_store((uint8_t *)p + 4, (uint32_t)v);
@@ -118,19 +125,19 @@ static inline uint64_t be64_load(const void *p)
 	return __builtin_bswap64(v);
 }
 
-static inline void be16_store(void *p, uint16_t v)
+FIELD_STORE void be16_store(void *p, uint16_t v)
 {
 	v = __builtin_bswap16(v);
 	__builtin_memcpy(p, &v, sizeof(v));
 }
 
-static inline void be32_store(void *p, uint32_t v)
+FIELD_STORE void be32_store(void *p, uint32_t v)
 {
 	v = __builtin_bswap32(v);
 	__builtin_memcpy(p, &v, sizeof(v));
 }
 
-static inline void be64_store(void *p, uint64_t v)
+FIELD_STORE void be64_store(void *p, uint64_t v)
 {
 	v = __builtin_bswap64(v);
 	__builtin_memcpy(p, &v, sizeof(v));
@@ -142,7 +149,7 @@ static inline uint8_t be8_load(const void *p)
 	return *(const uint8_t *)p;
 }
 
-static inline void be8_store(void *p, uint8_t v)
+FIELD_STORE void be8_store(void *p, uint8_t v)
 {
 	*(uint8_t *)p = v;
 }
@@ -174,7 +181,7 @@ static inline void be8_store(void *p, uint8_t v)
 					      (uint##width##_t)FIELD_MASK(hi, lo)) >>              \
 					     (lo));                                                \
 	}                                                                                          \
-	static inline void layout##_set_##name(struct layout *c, FIELD_VALUE_##width v)            \
+	FIELD_STORE void layout##_set_##name(struct layout *c, FIELD_VALUE_##width v)              \
 	{                                                                                          \
 		const uint##width##_t mask = (uint##width##_t)FIELD_MASK(hi, lo);                  \
                                                                                                    \
@@ -192,7 +199,7 @@ static inline void be8_store(void *p, uint8_t v)
 	{                                                                                          \
 		return be##width##_load(c->b + (offset)) & (uint##width##_t)FIELD_MASK(hi, lo);    \
 	}                                                                                          \
-	static inline void layout##_set_##name(struct layout *c, FIELD_VALUE_##width v)            \
+	FIELD_STORE void layout##_set_##name(struct layout *c, FIELD_VALUE_##width v)              \
 	{                                                                                          \
 		const uint##width##_t mask = (uint##width##_t)FIELD_MASK(hi, lo);                  \
                                                                                                    \
