@@ -54,6 +54,7 @@ for i in "${!scenarios[@]}"; do
 		for kind in "${kinds[@]}"; do cells+=("$s $kind"); done
 	fi
 done
+: >"$scratch/lines"
 [ ${#cells[@]} -eq 0 ] || printf '%s\n' "${cells[@]}" | xargs -P "${JOBS:-2}" -L 1 bash -c 'run_one "$0" "$1"' >"$scratch/lines"
 passed=$(grep -c '^passed' "$scratch/lines")
 sed -n 's/^failed //p' "$scratch/lines"

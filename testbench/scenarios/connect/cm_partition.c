@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection in a partition of its own, whose P_Key stands at another index in the table of each
+ * port. The REQ carries the P_Key. Each side finds its own index, so its packets have that P_Key.
+ */
+/* behaviours: IBA-12.6.5-partition */
+#include "testbench/connect.h"
+#include "testbench/manage.h"
+
+enum { SERVICE = 0x1234, PARTITION = 0x8012, INDEX_A = 1, INDEX_B = 3 };
+
+static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsigned hops,
+			uint32_t index)
+{
+	struct pkey_table table = {{0}};
+	struct smp answer;
+
+	pkey_table_set(&table, 0, 0xffff);
+	pkey_table_set(&table, index, PARTITION);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
+	    .data = &table);
+	expect_event(of, IBV_EVENT_PKEY_CHANGE);
+}
+
+SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at another index",
+	 .no_qps = true, .any_packets = true)
+{
+	struct conn *listener, *client, *server;
+	struct sa_path_rec path;
+	struct ib_qp_attr attr;
+
+	write_table(tb, a, a, 0, INDEX_A);
+	write_table(tb, a, b, 1, INDEX_B);
+	start_cm();
+	listener = conn_listen(b, SERVICE);
+	client = conn_new(a);
+	ask_path(a, &path);
+	path.pkey = htobe16(PARTITION);
+	server = conn_establish(client, listener, .service = SERVICE, .path = &path);
+	if (!still_right())
+		return;
+	expect_equal(be16toh(listener->last.path.pkey), PARTITION);
+	must(ib_query_qp(client->qp, &attr, 0, NULL));
+	expect_equal(attr.pkey_index, INDEX_A);
+	must(ib_query_qp(server->qp, &attr, 0, NULL));
+	expect_equal(attr.pkey_index, INDEX_B);
+	check_packets();
+	conn_recv(server);
+	conn_send(client);
+	expect_pkt(a_to_b, RC_SEND_ONLY, .pkey = PARTITION);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .pkey = PARTITION);
+	ignore_packets();
+	conn_disconnect(client, server);
+	conn_end(server);
+	conn_end(client);
+	conn_end(listener);
+}
