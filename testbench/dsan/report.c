@@ -19,7 +19,8 @@ enum {
 	PLACE_BYTES = 128,
 	INLINED = 8,
 	STORERS = 64,
-	KNOWN = 257
+	KNOWN = 1 << 16,
+	KNOWN_SLOTS = 16
 };
 
 struct report_seen {
@@ -101,26 +102,35 @@ bool checker_in_driver(const void *pc)
 static const char *const rooms[] = {"mlx4/", "drv/", "core/", "uverbs/", "cm/", "sm/"};
 enum { ROOM_MLX4, ROOM_NONE = ARRAY_SIZE(rooms) };
 
+static unsigned room_find(const void *pc)
+{
+	struct symbol s[INLINED];
+	const char *name = symbols_find(pc, s, INLINED) ? strstr(s[0].file, "host_driver/") : NULL;
+	unsigned room = 0;
+
+	while (room < ROOM_NONE &&
+	       (!name || strncmp(name + strlen("host_driver/"), rooms[room], strlen(rooms[room]))))
+		room++;
+	return room;
+}
+
+/* To look up a place takes a millisecond, so each is looked up once: in one of the slots behind its hash. */
 static unsigned room_of(const void *pc)
 {
 	static struct {
 		const void *pc;
 		unsigned room;
-	} known[KNOWN]; /* a place is looked up once */
-	const unsigned n = (uintptr_t)pc % KNOWN;
-	struct symbol s[INLINED];
-	const char *name;
-	unsigned room = 0;
+	} known[KNOWN + KNOWN_SLOTS];
+	const unsigned n = (unsigned)((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) >> 40) % KNOWN;
+	unsigned i = n;
 
-	if (known[n].pc == pc)
-		return known[n].room;
-	name = symbols_find(pc, s, INLINED) ? strstr(s[0].file, "host_driver/") : NULL;
-	while (room < ROOM_NONE &&
-	       (!name || strncmp(name + strlen("host_driver/"), rooms[room], strlen(rooms[room]))))
-		room++;
-	known[n].pc = pc;
-	known[n].room = room;
-	return room;
+	while (i < n + KNOWN_SLOTS - 1 && known[i].pc && known[i].pc != pc)
+		i++;
+	if (known[i].pc != pc) {
+		known[i].pc = pc;
+		known[i].room = room_find(pc);
+	}
+	return known[i].room;
 }
 
 bool checker_hears(const void *pc)

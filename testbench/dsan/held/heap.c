@@ -282,8 +282,8 @@ void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
 	unsigned i = 0;
 
 	pending_note();
-	if (bytes == sizeof(*pending) && !(at % sizeof(*pending)) && checker_in_mlx4(pc) &&
-	    lowest_of((const uintptr_t *)at))
+	if (bytes == sizeof(*pending) && !(at % sizeof(*pending)) &&
+	    lowest_of((const uintptr_t *)at) && checker_in_mlx4(pc))
 		pending = (const uintptr_t *)at;
 	margin_check(c, at, bytes, true, pc);
 	if (!l)
