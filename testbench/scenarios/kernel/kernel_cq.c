@@ -149,9 +149,9 @@ static void moderated(struct tb *tb, struct tb_end *a, struct tb_end *b)
 }
 
 /* The done() of one CQ sleeps while another CQ goes on. Meanwhile the first CQ is freed. */
-static void sleeping(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_poll_context ctx)
+static void sleeping(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	const struct kv_setup setup = {.alloc_cq = true, .poll_ctx = ctx};
+	const struct kv_setup setup = {.alloc_cq = true, .poll_ctx = IB_POLL_WORKQUEUE};
 	unsigned order = 0;
 	struct note slow = {.cqe = {sleepy_done}, .order = &order, .sleeps = a->platform},
 		    fast = {.cqe = {note_done}, .order = &order};
@@ -180,5 +180,5 @@ SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, mo
 	direct(tb, a, b);
 	fair(tb, a, b);
 	moderated(tb, a, b);
-	sleeping(tb, a, b, IB_POLL_WORKQUEUE);
+	sleeping(tb, a, b);
 }
