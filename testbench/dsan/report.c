@@ -114,7 +114,7 @@ static unsigned room_find(const void *pc)
 	return room;
 }
 
-/* To look up a place takes a millisecond, so each is looked up once: in one of the slots behind its hash. */
+/* To look up a place takes long, so each is looked up once: in one of the slots behind its hash. */
 static unsigned room_of(const void *pc)
 {
 	static struct {

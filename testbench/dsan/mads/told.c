@@ -21,7 +21,8 @@ enum {
 	TEXT_BYTES = 160,
 	GUIDS_PER_BLOCK = 8,
 	PKEYS_PER_BLOCK = 32,
-	SETTLED_PS = 10 * 1000 * 1000,
+	SETTLED_PS =
+		10 * 1000 * 1000, /* assumption: a command has ended, and its thread has gone on */
 };
 
 /* --- ports --- */
