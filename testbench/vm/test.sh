@@ -6,7 +6,8 @@
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
 #                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe,
-#                        `nic` an Ethernet port whose cable leads to a network card of QEMU
+#                        `nic` an Ethernet port whose cable leads to a network card of QEMU, `one_guest`, `intx` and `iommu` both devices in one guest,
+#                        `fault` devices that fail on purpose
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before.
 # build/vm-test.failed keeps the log of each check that failed, with the guests' consoles, the logs of serve and opensm, and captures. Exit status 1: a check failed,
@@ -27,6 +28,26 @@ set -uo pipefail
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
+# further checks come in groups, each with a function NAME_session; `make vm-test` runs those of $groups, in this order
+groups=(run simulated python storage qib qib_pair roce rxe nic fault one_guest intx iommu seeds siw)
+declare -A title=(
+	[run]="make vm-run and make vm-exec"
+	[simulated]="guests in simulated time"
+	[python]="rdma-core's own tests; the guest waits for the device at each doorbell"
+	[storage]="storage over the kernel's verbs, in guests that are slow on purpose"
+	[qib]="two guests, one of them with a QLogic 6120"
+	[qib_pair]="two guests, both with a QLogic 6120"
+	[roce]="two guests with Ethernet ports"
+	[rxe]="two guests with Ethernet ports, one of them under rxe"
+	[nic]="an Ethernet port and a network card of QEMU"
+	[fault]="two guests with devices that fail on purpose"
+	[one_guest]="one guest, both devices"
+	[intx]="one guest, both devices, INTx interrupts"
+	[iommu]="one guest, both devices, behind an IOMMU"
+	[seeds]="drivers built from source, with seeded bugs"
+	[races]="drivers with seeded races, in simulated time"
+	[siw]="iWARP: Linux's siw against hcasim iwarp"
+)
 # the other checks name the devices of mlx4
 qib_wanted=()
 case ${DEVICE_B:-mlx4} in
@@ -40,11 +61,11 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | qib_pair | simulated | races | siw | roce | rxe | nic) wanted=() ;;
 roce_*) roce=("$@") wanted=(); set -- roce ;;
 rxe_*) rxe=("$@") wanted=(); set -- rxe ;;
 nic_*) nic=("$@") wanted=(); set -- nic ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
+*) [ -z "${title[$1]:-}" ] || wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -111,7 +132,7 @@ session()
 # test_resize_cq rings six doorbells, does not touch the device again, and expects completions in memory some 300 us later. A real device is that fast,
 # but serve may have to wait longer for a processor, and a guest does not wait for its posted writes. With WAIT_WRITES the guest waits at each
 # doorbell, so serve has executed those before it.
-python_tests() { WAIT_WRITES=true session python. probe opensm pyverbs; }
+python_session() { WAIT_WRITES=true session python. probe opensm pyverbs; }
 
 # qib_session: the transport of the other end is ib_qib's. The card has VL 0 only: opensm takes the other port down to change its number of VLs, then
 # complains once about its LID.
@@ -133,14 +154,68 @@ qib_pair_session() { DEVICE_A=ipath DEVICE_B=ipath first_device=qib0 last_device
 roce_session() { SERVE="-s hca.port1.type=eth -s hca.device=cx3pro" session '' roce_up "${roce[@]}"; }
 # rxe_session: the transport of the other end is rxe's
 rxe_session() { SERVE="-s hca.port1.type=eth -s hca0.device=cx3pro -s hca1.device=cx3" last_device=rxe0 session '' rxe_up "${rxe[@]}"; }
-
 # nic_session: guest b has no device; frames leave the simulator through a socket
-nic_session()
+nic_session() { WIRE=1 SERVE="-s hca0.device=cx3pro" last_device=rxe0 session '' nic_up "${nic[@]}"; }
+storage_session() { session storage. probe opensm "${storage[@]}"; }
+fault_session() { session fault. probe opensm control; }
+
+# one guest with both devices
+one_guest_session()
 {
-	WIRE=1 SERVE="-s hca0.device=cx3pro" last_device=rxe0 session '' nic_up "${nic[@]}"
+	local guests=(a=a,b) names=(a) last_device=mlx4_1
+	SERVE='-s hca.doorbell.blueflame=1' session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong blueflame
+}
+intx_session()
+{
+	local guests=(a=a,b) names=(a) last_device=mlx4_1
+	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
+}
+iommu_session()
+{
+	local guests=(a=a,b) names=(a) last_device=mlx4_1
+	IOMMU=1 CHECK=1 session iommu. probe opensm rc_pingpong ud_pingpong xsrq_pingpong
 }
 
-storage_users() { session storage. probe opensm "${storage[@]}"; }
+seeds_session()
+{
+	local seed last_device=mlx4_1
+	judge seed.source seed_source
+	[ $last = pass ] || return
+	judge seed.none check_seed_plain
+	for seed in "$vm_src"/seeds/*.sed; do
+		seed=$(basename "$seed" .sed)
+		judge "seed.$seed" check_seed
+	done
+	guests_kill
+}
+
+races_session()
+{
+	local race
+	judge race.source seed_source
+	[ $last = pass ] || return
+	for race in "$vm_src"/races/*.sed; do
+		race=$(basename "$race" .sed)
+		judge "race.$race" check_race
+	done
+	judge race.caught check_race_caught
+}
+
+run_session() { judge run check_run; }
+simulated_session() { local check; for check in "${simulated[@]}"; do judge simulated.$check check_simulated_$check; done; }
+
+# group NAME: runs the group's session, or says why it cannot run in simulated time
+group()
+{
+	say "${title[$1]}"
+	case ${TIME:-wall}:$1 in
+	simulated:nic | simulated:siw) judge $1 other_clock ;;
+	simulated:iommu) judge $1 no_iommu ;;
+	*) ${1}_session ;;
+	esac
+}
+other_clock() { detail='what is at the other end has a clock of its own: leave TIME=simulated away'; return 77; }
+no_iommu() { detail='there is no IOMMU in simulated time: leave TIME=simulated away'; return 77; }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages + $storage_packages; fi
 rm -rf "$O/vm-test.before"
@@ -156,79 +231,14 @@ if [ ${#wanted[@]} -gt 0 ]; then
 	[ -z "${SERVE:-}" ] || judge capture check_capture
 	SERVE=
 fi
-if [ -n "$all" ] || [ "${1:-}" = run ]; then
-	say "make vm-run and make vm-exec"
-	judge run check_run
-fi
+guests=(a=a b=b) names=(a b)
 if [ "${1:-}" = short ]; then
 	say "a guest in simulated time, twice"
 	judge simulated.one_guest check_simulated_one_guest
-elif [ -n "$all" ] || [ "${1:-}" = simulated ]; then
-	say "guests in simulated time"
-	for check in "${simulated[@]}"; do judge simulated.$check check_simulated_$check; done
-fi
-guests=(a=a b=b) names=(a b)
-case ${1:-} in
-storage) storage_users ;;
-python) python_tests ;;
-qib) qib_session ;;
-qib_pair) qib_pair_session ;;
-roce) roce_session ;;
-rxe) rxe_session ;;
-nic) nic_session ;;
-esac
-if [ -n "$all" ]; then
-	say "rdma-core's own tests; the guest waits for the device at each doorbell"
-	python_tests
-	say "storage over the kernel's verbs, in guests that are slow on purpose"
-	storage_users
-	say "two guests, one of them with a QLogic 6120"
-	qib_session
-	say "two guests, both with a QLogic 6120"
-	qib_pair_session
-	say "two guests with Ethernet ports"
-	roce_session
-	say "two guests with Ethernet ports, one of them under rxe"
-	rxe_session
-	say "an Ethernet port and a network card of QEMU"
-	nic_session
-	say "two guests with devices that fail on purpose"
-	session fault. probe opensm control
-	say "one guest, both devices"
-	guests=(a=a,b) names=(a) last_device=mlx4_1
-	SERVE='-s hca.doorbell.blueflame=1' session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong blueflame
-	say "one guest, both devices, INTx interrupts"
-	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
-	say "one guest, both devices, behind an IOMMU"
-	IOMMU=1 CHECK=1 session iommu. probe opensm rc_pingpong ud_pingpong xsrq_pingpong
-fi
-if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
-	say "drivers built from source, with seeded bugs"
-	last_device=mlx4_1
-	judge seed.source seed_source
-	if [ $last = pass ]; then
-		judge seed.none check_seed_plain
-		for seed in "$vm_src"/seeds/*.sed; do
-			seed=$(basename "$seed" .sed)
-			judge "seed.$seed" check_seed
-		done
-		guests_kill
-	fi
-fi
-if [ "${1:-}" = races ]; then
-	say "drivers with seeded races, in simulated time"
-	judge race.source seed_source
-	if [ $last = pass ]; then
-		for race in "$vm_src"/races/*.sed; do
-			race=$(basename "$race" .sed)
-			judge "race.$race" check_race
-		done
-		judge race.caught check_race_caught
-	fi
-fi
-if [ -n "$all" ] || [ "${1:-}" = siw ]; then
-	say "iWARP: Linux's siw against hcasim iwarp"
-	siw_session
+elif [ -n "$all" ]; then
+	for name in "${groups[@]}"; do group "$name"; done
+elif [ -n "${title[${1:-}]:-}" ]; then
+	group "$1"
 fi
 echo "$(awk -F , 'NR > 1 { n[$2]++ } END { printf "%d pass, %d fail, %d skip", n["pass"], n["fail"], n["skip"] }' "$results"), after $((SECONDS - began)) s: $results, and what each did in ${results%/*}/logs"
 [ $fails -eq 0 ]
