@@ -40,15 +40,15 @@ check_qib_atomics()
 	both_ways qib_atomics
 }
 
-# qperf looks at each result of an atomic that it has asked for; two seconds of them are long in simulated time
-qib_qperf()
-{
-	local much='-t 2'
-	[ "${TIME:-wall}" = wall ] || much='-n 1000'
-	pair 60 qperf "qperf -li $last_device -ri $first_device ${names[0]} $much ver_rc_compare_swap ver_rc_fetch_add quit" 19765
-}
+# qperf looks at each result of an atomic that it has asked for. These two tests end by the clock alone, after a second at the least (-n does not end them).
+# A second of full traffic takes more than 25 minutes in simulated time.
+qib_qperf() { pair 60 qperf "qperf -li $last_device -ri $first_device ${names[0]} -t 2 ver_rc_compare_swap ver_rc_fetch_add quit" 19765; }
 check_qib_qperf()
 {
+	if [ "${TIME:-wall}" = simulated ]; then
+		detail='its tests take a second or more of full traffic, which is half an hour in simulated time; qib_atomics runs there'
+		return 77
+	fi
 	both_ways qib_qperf || return
 	detail='compare-and-swap and fetch-and-add, each result looked at, in both roles'
 }

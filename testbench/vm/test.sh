@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
-#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `qib_pair` ib_qib against itself, `run` make vm-run and make vm-exec themselves,
+#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `qib_pair` ib_qib against itself (or some of it, such as qib_pair.qib_cm), `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
 #                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe,
@@ -65,6 +65,7 @@ roce_*) roce=("$@") wanted=(); set -- roce ;;
 rxe_*) rxe=("$@") wanted=(); set -- rxe ;;
 nic_*) nic=("$@") wanted=(); set -- nic ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
+qib_pair.*) qib_pair=("${@#qib_pair.}") wanted=(); set -- qib_pair ;;
 *) [ -z "${title[$1]:-}" ] || wanted=() ;;
 esac
 
