@@ -80,15 +80,24 @@ static void fill(struct host_memory *m, size_t at, size_t count, unsigned char v
 	}
 }
 
+/* From the last allocation on, then from the beginning. */
+static size_t find_around(const struct host_memory *m, size_t count)
+{
+	const size_t at = find_run(m, m->next, m->pages, count);
+
+	return at < m->pages ? at : find_run(m, 0, m->pages, count);
+}
+
 void *host_memory_alloc(struct host_memory *m, size_t bytes)
 {
 	size_t count = pages_of(0, bytes), at;
 
 	if (!count || count > m->pages)
 		return NULL;
-	at = find_run(m, m->next, m->pages, count);
-	if (at == m->pages)
-		at = find_run(m, 0, m->pages, count);
+	/* a free page on each side, unless they are all needed */
+	at = find_around(m, count + 2) + 1;
+	if (at > m->pages)
+		at = find_around(m, count);
 	if (at == m->pages)
 		return NULL;
 	memset(m->used + at, 1, count);

@@ -25,8 +25,11 @@ struct host_memory {
 int host_memory_create(struct host_memory *m, uint64_t bytes, uint64_t bus, void *at);
 void host_memory_destroy(struct host_memory *m);
 
-/* Allocates consecutive whole pages. They are filled with a pattern, not with zeros. NULL: no
- * memory. */
+/*
+ * Allocates consecutive whole pages. They are filled with a pattern, not with zeros. NULL: no memory.
+ * While there is room, two allocations do not adjoin. So a driver cannot take several of them for one,
+ * and who goes beyond the end of one, by DMA, too, reaches nothing.
+ */
 void *host_memory_alloc(struct host_memory *m, size_t bytes);
 void host_memory_free(struct host_memory *m, void *addr, size_t bytes);
 
