@@ -183,23 +183,31 @@ static void large_blocks(struct tb *tb, struct kv *x, struct kv *y)
 	ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
 }
 
-/* Two entries are one range if they adjoin, or if the first ends a page and the second begins one. */
+/* Two entries are one range if they adjoin, or if the first ends a block and the second begins one. */
 static void gaps(struct tb *tb, struct kv *y)
 {
+	enum { BLOCK = 4 * PAGE };
 	static const struct {
 		const char *name;
-		unsigned at, len, next, next_len, mapped;
+		unsigned at, len, next, next_len, mapped, block;
 	} rows[] = {
-		{"they adjoin in a page", 100, 50, 150, 50, 2},
-		{"they adjoin at a page's end", 100, PAGE - 100, PAGE, 50, 2},
-		{"a page, and another one", 3 * PAGE, PAGE, PAGE, PAGE, 2},
-		{"a page's end, and the begin of another", 3 * PAGE + 100, PAGE - 100, PAGE, 50, 2},
-		{"the first ends in a page", 3 * PAGE, 100, 5 * PAGE, PAGE, 1},
-		{"the second begins in a page", 3 * PAGE, PAGE, 5 * PAGE + 100, 50, 1},
-		{"both", 3 * PAGE, 100, 5 * PAGE + 100, 50, 1},
-		{"the second lies before the first", 3 * PAGE + 100, 50, 3 * PAGE, 50, 1},
+		{"they adjoin in a page", 100, 50, 150, 50, 2, PAGE},
+		{"they adjoin at a page's end", 100, PAGE - 100, PAGE, 50, 2, PAGE},
+		{"a page, and another one", 3 * PAGE, PAGE, PAGE, PAGE, 2, PAGE},
+		{"a page's end, and the begin of another", 3 * PAGE + 100, PAGE - 100, PAGE, 50, 2,
+		 PAGE},
+		{"the first ends in a page", 3 * PAGE, 100, 5 * PAGE, PAGE, 1, PAGE},
+		{"the second begins in a page", 3 * PAGE, PAGE, 5 * PAGE + 100, 50, 1, PAGE},
+		{"both", 3 * PAGE, 100, 5 * PAGE + 100, 50, 1, PAGE},
+		{"the second lies before the first", 3 * PAGE + 100, 50, 3 * PAGE, 50, 1, PAGE},
+		{"larger blocks", PAGE, 3 * PAGE, 2 * BLOCK, PAGE, 2, BLOCK},
+		{"a page's end in a block", BLOCK, PAGE, 2 * BLOCK, PAGE, 1, BLOCK},
+		{"a page's begin in a block", 0, BLOCK, BLOCK + PAGE, PAGE, 1, BLOCK},
+		{"pages at the same place of their blocks", 0, PAGE, BLOCK + PAGE, PAGE, 1, BLOCK},
+		{"they adjoin at a page's end in a block", 0, PAGE, PAGE, PAGE, 2, BLOCK},
 	};
 	struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, PIECES));
+	uint8_t *mem = y->mem + (BLOCK - y->bus % BLOCK) % BLOCK;
 	struct scatterlist sg[2];
 
 	for_each_row(i, rows) {
@@ -207,12 +215,37 @@ static void gaps(struct tb *tb, struct kv *y)
 			return;
 		name_row("%s", rows[i].name);
 		sg_init_table(sg, 2);
-		sg_set_buf(&sg[0], y->mem + rows[i].at, rows[i].len);
-		sg_set_buf(&sg[1], y->mem + rows[i].next, rows[i].next_len);
+		sg_set_buf(&sg[0], mem + rows[i].at, rows[i].len);
+		sg_set_buf(&sg[1], mem + rows[i].next, rows[i].next_len);
 		ib_dma_map_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
-		expect_equal((uint64_t)ib_map_mr_sg(mr, sg, 2, NULL, PAGE), rows[i].mapped);
+		expect_equal((uint64_t)ib_map_mr_sg(mr, sg, 2, NULL, rows[i].block),
+			     rows[i].mapped);
 		expect_equal(mr->length, rows[i].len + (rows[i].mapped - 1) * rows[i].next_len);
 		ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+	}
+	must(ib_dereg_mr(mr));
+}
+
+/* A region takes as many blocks as it was made for, in whatever entries they come. */
+static void used_up(struct tb *tb, struct kv *y)
+{
+	struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, PIECES));
+	uint8_t *mem = y->mem + (PAGE - y->bus % PAGE) % PAGE;
+
+	for (unsigned each = 1; mr && each <= PIECES + 1; each++) {
+		struct scatterlist sg[PIECES + 1];
+		const unsigned n = PIECES / each; /* entries that fit */
+		unsigned offset = 0;
+
+		name_row("entries of %u pages", each);
+		sg_init_table(sg, n + 1);
+		for (unsigned i = 0; i <= n; i++)
+			sg_set_buf(&sg[i], mem + (size_t)i * each * PAGE, each * PAGE);
+		ib_dma_map_sg(y->device, sg, (int)n + 1, DMA_BIDIRECTIONAL);
+		expect_equal((uint64_t)ib_map_mr_sg(mr, sg, (int)n + 1, &offset, PAGE), n);
+		expect_equal(mr->length, PIECES * PAGE);
+		expect_equal(offset, PIECES % each * PAGE);
+		ib_dma_unmap_sg(y->device, sg, (int)n + 1, DMA_BIDIRECTIONAL);
 	}
 	must(ib_dereg_mr(mr));
 }
@@ -253,6 +286,7 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	older(tb, &x, &y);
 	large_blocks(tb, &x, &y);
 	gaps(tb, &y);
+	used_up(tb, &y);
 	window(tb, &y);
 	ib_dma_unmap_sg(y.device, sg, PIECES, DMA_BIDIRECTIONAL);
 	kv_close(&y);
