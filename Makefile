@@ -72,9 +72,12 @@ progs := $(foreach p,$(prog-y),$(O)/$(firstword $(subst :, ,$(p))))
 fwobjs := $(patsubst %,$(O)/obj/fw-%.o,$(basename $(fw-y)))
 fwelf := $(if $(fw-y),$(O)/fw/hcasim-fw.elf)
 
+# Without -j, as many files are compiled at a time as there are processors.
+beside = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 .PHONY: all run test clean help deps
 all: $(O)/deps.stamp
-	$(Q)$(MAKE) --no-print-directory build-all
+	$(Q)$(MAKE) --no-print-directory $(beside) build-all
 
 .PHONY: build-all
 build-all: $(if $(main-y),$(O)/hcasim) $(if $(SAN),,$(O)/hcasim-checked) $(progs) $(fwelf) $(O)/vm/guest-clock.so
@@ -194,10 +197,12 @@ run: all
 test: all
 	$(Q)timeout 300 testbench/scripts/install_deps.sh chromium:chromium || echo "no chromium: hcasim report is not tested in a browser"
 	$(Q)timeout 300 testbench/scripts/install_deps.sh clang-format:clang-format || echo "no clang-format: the layout of sources is not tested"
+	$(Q)$(MAKE) --no-print-directory $(beside) build-tests
 	$(Q)$(MAKE) --no-print-directory run-tests
 
-.PHONY: run-tests
-run-tests: build-all $(tests)
+.PHONY: build-tests run-tests
+build-tests: build-all $(tests)
+run-tests: build-tests
 	$(Q)O=$(O) DSAN=$(DSAN) testbench/scripts/run_tests.sh $(tests)
 
 .PHONY: golden

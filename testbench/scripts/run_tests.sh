@@ -25,6 +25,24 @@ one()
 	if "$@" >"$logs/${name//\//.}.log" 2>&1; then good "$name"; else bad "$name"; fi
 }
 
+# later NAME COMMAND...: the same, beside other checks, JOBS at a time (as many as there are processors). The command may write only to files that no other
+# check uses, and its result comes when it ends. all_done waits for all of them.
+declare -A running=()
+later()
+{
+	local name=$1; shift
+	[ ${#running[@]} -lt "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" ] || one_ends
+	"$@" >"$logs/${name//\//.}.log" 2>&1 &
+	running[$!]=$name
+}
+one_ends()
+{
+	local pid
+	if wait -n -p pid "${!running[@]}"; then good "${running[$pid]}"; else bad "${running[$pid]}"; fi
+	unset "running[$pid]"
+}
+all_done() { while [ ${#running[@]} -gt 0 ]; do one_ends; done; }
+
 # --- unit tests
 
 for t in "$@"; do
@@ -56,14 +74,17 @@ capture_opens()
 }
 
 mapfile -t scenarios < <("$hcasim" list | sed 's/  .*//')
+for s in "${scenarios[@]}"; do later "scenario.$s" timeout 600 "$hcasim" run "$s" -o "$(traces_of "$s")"; done
+all_done
 for s in "${scenarios[@]}"; do
-	one "scenario.$s" timeout 600 "$hcasim" run "$s" -o "$(traces_of "$s")"
-	[ -e "$(traces_of "$s")/packets.pcapng" ] && one "capture.$s" capture_opens "$(traces_of "$s")/packets.pcapng"
+	[ ! -e "$(traces_of "$s")/packets.pcapng" ] || later "capture.$s" capture_opens "$(traces_of "$s")/packets.pcapng"
 done
+all_done
 
 for s in "${scenarios[@]}"; do
-	case $s in iwarp_*) one "iwarp_capture.$s" testbench/scripts/iwarp_capture.sh "$(traces_of "$s")" "$s" ;; esac
+	case $s in iwarp_*) later "iwarp_capture.$s" testbench/scripts/iwarp_capture.sh "$(traces_of "$s")" "$s" ;; esac
 done
+all_done
 
 # --- equal traces: same seed, run-ahead on and off, memory with and without direct access
 
@@ -124,15 +145,16 @@ checked=$O/hcasim-checked
 if [ -x "$checked" ]; then
 	sample=(tour cq_resize cm_connect kernel_rw srq_shared xrc_send mw_type2 guest_cq_memory_gone guest_icm_unmapped soak)
 	[ "${DSAN:-1}" = 0 ] || sample=("${scenarios[@]}")
-	for s in "${sample[@]}"; do one "checked.$s" timeout 600 "$checked" run "$s" -o "$scratch/checked.$s"; done
+	for s in "${sample[@]}"; do later "checked.$s" timeout 600 "$checked" run "$s" -o "$scratch/checked.$s"; done
 	# a driver that is right also works where stores become visible late and swapped
 	for order in x86 arm64 adversarial; do
 		for seed in 1 2 3; do
-			one "checked.$order.$seed" timeout 600 "$checked" run rc_write -s host.memory_order=$order --seed $seed -o "$scratch/checked.$order"
+			later "checked.$order.$seed" timeout 600 "$checked" run rc_write -s host.memory_order=$order --seed $seed -o "$scratch/checked.$order.$seed"
 		done
 	done
-	one "explore.cq_event_loop" "$hcasim" explore cq_event_loop --schedules 6 -o "$scratch/right.schedule"
-	one "explore.events_counted" explore_finds testbench/explore/tests/events_counted.c
+	all_done
+	later "explore.cq_event_loop" "$hcasim" explore cq_event_loop --schedules 6 -o "$scratch/right.schedule"
+	later "explore.events_counted" explore_finds testbench/explore/tests/events_counted.c
 	one "checked.explains" explains
 	one "checked.equal_log" cmp "$(traces_of tour)/run.log" "$scratch/checked.tour/run.log"
 else
@@ -239,7 +261,7 @@ one "views.check_finds_damage" check_finds_damaged_views
 one "scenario_file.interface" testbench/scripts/interface.sh check
 # a user's file that was written against earlier headers, as it was
 one "scenario_file.older_spellings" timeout 60 "$hcasim" run testbench/tests/older_spellings.c -o "$scratch/older"
-one "readme.names" testbench/scripts/check_readme.sh
+later "readme.names" testbench/scripts/check_readme.sh
 one "form.licence" testbench/scripts/check_form.sh licence
 testbench/scripts/check_form.sh layout >"$logs/form.layout.log" 2>&1
 case $? in
@@ -247,7 +269,7 @@ case $? in
 77) echo "skip  form.layout: no clang-format 14" ;;
 *) bad "form.layout" ;;
 esac
-one "rooms.calls" testbench/scripts/check_rooms.py "$O"
+later "rooms.calls" testbench/scripts/check_rooms.py "$O"
 # A call from the lowest room to a high one, put into an object: it is found, and so is the circle that it closes.
 rooms_finds_calls_up()
 {
@@ -255,19 +277,20 @@ rooms_finds_calls_up()
 	mkdir -p "$dir/obj/model" && cp -r "$O/obj/model/engine" "$dir/obj/model/" && ln -s "$PWD/$O/obj/testbench" "$dir/obj/" || return 1
 	echo 'void receive_unit_stall(void *hca); void calls_up(void *hca) { receive_unit_stall(hca); }' | gcc -x c -c -o "$dir/up.o" - &&
 		ld -r -o "$dir/obj/model/engine/base/keep.o" "$O/obj/model/engine/base/keep.o" "$dir/up.o" || return 1
-	! testbench/scripts/check_rooms.py "$dir" >"$scratch/out" && cat "$scratch/out" &&
-		grep -q '^base/keep.c calls up: receive/receive_unit.c: receive_unit_stall$' "$scratch/out" &&
-		grep -q '^rooms call each other in a circle: base, .*receive' "$scratch/out"
+	! testbench/scripts/check_rooms.py "$dir" >"$dir/said" && cat "$dir/said" &&
+		grep -q '^base/keep.c calls up: receive/receive_unit.c: receive_unit_stall$' "$dir/said" &&
+		grep -q '^rooms call each other in a circle: base, .*receive' "$dir/said"
 }
-one "rooms.finds_calls_up" rooms_finds_calls_up
+later "rooms.finds_calls_up" rooms_finds_calls_up
 
 # an installation that was moved, with the source tree out of reach
 mkdir "$scratch/install"
 case $O in
-build) one "install.moved" timeout 300 testbench/scripts/install_test.sh "$scratch/install" ;;
+build) later "install.moved" timeout 300 testbench/scripts/install_test.sh "$scratch/install" ;;
 *) echo "skip  install.moved: only with the ordinary build" ;;
 esac
-one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
+later "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
+all_done
 
 # --- fuzz targets without the fuzzer: inputs that once failed, some of the first inputs, and a few random ones
 
