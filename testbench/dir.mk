@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, calls.c child.c place.c compile.c outdir.c symbols.c)
-src-y += $(addprefix $(d)/dsan/hear/, callout.c wrote.c trail.c entered.c chain.c)
+src-y += $(addprefix $(d)/dsan/hear/, callout.c wrote.c trail.c entered.c chain.c reached.c)
 src-y += $(addprefix $(d)/dsan/own/, order.c own.c doorbell.c waiting.c late.c cq_waits.c)
 src-y += $(addprefix $(d)/dsan/held/, objects.c claims.c taken.c counted.c heap.c counts.c pins.c)
 src-y += $(addprefix $(d)/dsan/threads/, threads.c locks.c waits.c freed.c)

@@ -256,6 +256,12 @@ static error_t set_form(struct parse *p, const char *value)
 	return complain(p, "--stats: expected text, all or json, got '%s'", value);
 }
 
+static error_t set_reached(struct parse *p, const char *value)
+{
+	p->cli->run.reached = true;
+	return 0;
+}
+
 static error_t set_stats(struct parse *p, const char *value)
 {
 	p->cli->perf.stats = true;
@@ -431,6 +437,8 @@ static const struct cli_option_row options[] = {
 	 "print the counters at the end; all: zeros too; json: only JSON on stdout"},
 	{"stats", "[FILE.json]", IN(PERF), 0, CALL(set_stats),
 	 "print each point's counters; with a file: write them as JSON, too"},
+	{"reached", NULL, IN(RUN), 0, CALL(set_reached),
+	 "hcasim-checked: write the driver's functions that ran to reached.txt"},
 	{"schedules", "N", IN(EXPLORE), 0, CALL(set_schedules),
 	 "how many schedules to run; default: 1000"},
 	{"replay", "FILE", IN(EXPLORE), 0, TEXT(explore.replay),

@@ -12,6 +12,7 @@
 #include "testbench/app/ending.h"
 #include "testbench/app/explain.h"
 #include "testbench/app/matrix.h"
+#include "testbench/dsan/hear/reached.h"
 #include "testbench/os/outdir.h"
 #include "testbench/os/place.h"
 #include "testbench/language/tb.h"
@@ -106,6 +107,16 @@ static int find_paths(struct run *run)
 	return rc;
 }
 
+static int note_reached(const struct run *run)
+{
+	const int rc = run->options->reached ? reached_begin() : 0;
+
+	if (rc)
+		fprintf(stderr, "hcasim: --reached %s\n",
+			rc == -ENOTSUP ? "needs the program hcasim-checked" : strerror(-rc));
+	return rc;
+}
+
 static bool has_files(const struct run *run)
 {
 	const struct run_options *o = run->options;
@@ -195,6 +206,11 @@ static int write_stats(struct run *run, FILE *out)
 	return tb_stats_write(&run->tb, out);
 }
 
+static int write_reached(struct run *run, FILE *out)
+{
+	return reached_write(out);
+}
+
 static int write_account(struct run *run, FILE *out)
 {
 	return tb_account_write(&run->tb, run->right, out);
@@ -256,7 +272,7 @@ static void print_files(struct run *run, bool right)
 {
 	static const char *const names[] = {"packets.pcapng", "run.log",       "run.records",
 					    "waves.vcd",      "timeline.json", "config.ini",
-					    "stats.json",     "run.json"};
+					    "stats.json",     "run.json",      "reached.txt"};
 	struct timespec now;
 	char path[PATH_CHARS];
 	const char *label = "files";
@@ -330,6 +346,8 @@ static enum exit_status execute(struct run *run)
 	rc = write_file(run, "stats.json", write_stats);
 	if (!rc)
 		rc = write_file(run, "run.json", write_account);
+	if (!rc && run->options->reached)
+		rc = write_file(run, "reached.txt", write_reached);
 	if (right)
 		tb_account_print(&run->tb);
 	else if (!ending_asked())
@@ -402,7 +420,7 @@ enum exit_status run_scenario(const struct run_options *options)
 	}
 	run->options = options;
 	clock_gettime(CLOCK_MONOTONIC, &run->started);
-	if (find_scenario(run) || configure(run) || find_paths(run))
+	if (find_scenario(run) || configure(run) || find_paths(run) || note_reached(run))
 		goto out;
 	run->trace = trace_create();
 	if (!run->trace) {

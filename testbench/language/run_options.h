@@ -39,6 +39,7 @@ struct run_options {
 	bool dump;          /* print contexts at dump_ps or at failure, write no files */
 	uint64_t dump_ps;
 	bool no_dmi;
+	bool reached;                        /* RUN: also write which functions of the driver ran */
 	const struct run_schedule *schedule; /* NULL: none */
 	enum counters_form stats;            /* RUN, SERVE: to stdout at the end */
 };

@@ -7,7 +7,8 @@ make mutants: puts one mistake at a time into a copy of the host driver, and see
     mutants.py sample [--dir DIR]                              those with a `sample` line, for make test: fails if one is judged otherwise
     mutants.py check                                           says which rows no longer fit the driver; takes a second
     mutants.py generate [--file GLOB,...] [--count N] [--seed S] [--jobs N]    N drawn mistakes (mutants_draw.py)
-    mutants.py run --rows FILE                                 rows of FILE and none of ours; each runs all scenarios, and any rule names it
+    mutants.py run --rows FILE                                 rows of FILE and none of ours; each runs all scenarios that reach
+                                                               the function with the mistake, and any rule names it
 
 A mutant is found when a run fails, and named when the first lines printed hold one of its rules and one of its functions.
 It is misnamed when it is found without being named, and missed when every run passes.
@@ -45,7 +46,7 @@ EXPLORE_SECONDS = 120
 HANGS_MAX = 2  # runs that hang without a word: no further ones in this configuration
 VERDICTS = ["named", "misnamed", "missed"]
 
-# Tried on each mutant after the scenarios of its row. A change of drivers is tried with them too, so they are the ones that do most.
+# Tried on each mutant of ours after the scenarios of its row. A change of drivers is tried with them too, so they are the ones that do most.
 COMMON = """tour soak rc_send rc_many rc_many_sges rc_inline rc_read rc_atomic rc_rnr srq_shared xrc_send ud_send ud_multicast cq_arm
 	cq_resize frwr mw_type2 qp_reuse qp_sqd processes_killed rdma_connect kernel_rw mad_port_info reset_under_load device_fatal bring_up_refused""".split()
 
@@ -66,7 +67,7 @@ class Mutant:
         self.name, self.kind, self.place = name, kind, place
         self.said = dict.fromkeys(Mutant.WORDS, "")
         self.hunks = [[]]
-        self.further = []  # scenarios that run last of all
+        self.chosen = []  # scenarios that run instead of COMMON
 
     def add(self, line):
         word, _, text = line.partition(" ")
@@ -164,7 +165,7 @@ def checked_program():
 def scenario_runs(mutant):
     """With the driver's checker (testbench/dsan) where this build has it: it finds all that hcasim finds, and more."""
     program = checked_program()
-    names = mutant.said["run"].split() + COMMON + mutant.further
+    names = mutant.said["run"].split() + (mutant.chosen or COMMON)
     return {s: [str(program), "run", s, "--trace", "log", "-o", "out"] for s in dict.fromkeys(names)}
 
 
@@ -183,6 +184,32 @@ def scenarios_in(folders):
     paths = sorted(pathlib.Path("testbench/scenarios").glob("*/*.c"))
     named = (re.findall(r"^SCENARIO\((\w+)", p.read_text(), re.M) for p in paths if p.parent.name != "iwarp" and (not folders or p.parent.name in folders))
     return [name for name in itertools.chain.from_iterable(named) if not name.startswith("bench_")]
+
+
+def reached_make(scenario, kept):
+    """Asks the unchanged driver once which of its functions a scenario reaches."""
+    out = kept / f"{scenario}.run"
+    argv = [str(checked_program()), "run", scenario, "--reached", "--trace", "none", "-o", str(out)]
+    try:
+        subprocess.run(argv, capture_output=True, timeout=RUN_SECONDS)
+        (out / "reached.txt").replace(kept / scenario)
+    except (OSError, subprocess.TimeoutExpired):
+        pass  # not known
+    shutil.rmtree(out, ignore_errors=True)
+
+
+def reached_by(scenarios, jobs, folder):
+    """{scenario: the functions that it reaches}, in the order in which they are tried: what does least is quick, and says most clearly what is wrong.
+    Kept as long as the program is the same. Scenarios of which it is not known are not in it."""
+    kept = folder / "reached" / hashlib.sha256(checked_program().read_bytes()).hexdigest()[:16]
+    kept.mkdir(parents=True, exist_ok=True)
+    todo = [s for s in scenarios if not (kept / s).exists()]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for n, _ in enumerate(pool.map(lambda s: reached_make(s, kept), todo), 1):
+            if n % 20 == 0 or n == len(todo):
+                print(f"which functions do scenarios reach? {n}/{len(todo)}", flush=True)
+    reached = {s: set((kept / s).read_text().split()) for s in scenarios if (kept / s).exists()}
+    return dict(sorted(reached.items(), key=lambda item: len(item[1])))
 
 
 def has_scenario(name):
@@ -414,23 +441,32 @@ def code_of(path, text):
     return None if done.returncode or done.stderr else done.stdout
 
 
-def open_minded(row, folders):
-    """Nobody knows yet what should find this row: all scenarios run, and any rule names it."""
-    row.further = scenarios_in(folders)
+def open_minded(row):
+    """Nobody knows yet what should find this row: any rule names it."""
     row.said["rule"] = row.said["rule"] or " ".join(rules_all())
+
+
+def scenarios_choose(rows, asked):
+    """The scenarios that reach the function with the mistake run. All do where that is not known: not in a function, or in one
+    that accesses no memory."""
+    names = scenarios_in(folders_of(asked))
+    reached = reached_by(names, max(1, asked.jobs), asked.dir)
+    for row in rows:
+        functions = row.functions(pathlib.Path(row.said["file"]).read_text())
+        row.chosen = [s for s, of in reached.items() if of.intersection(functions)] or names
 
 
 def folders_of(asked):
     return asked.folders.split(",") if asked.folders else ()
 
 
-def rows_drawn(paths, seed, folders=()):
+def rows_drawn(paths, seed):
     """Endless, for `islice`: rows of drawn mistakes."""
     for n, (path, operator, function, what, hunk) in enumerate(mutants_draw.draw(paths, seed)):
         row = Mutant(f"s{seed}_{n:04}_{operator}", f"drawn_{seed}", f"seed {seed}")
         row.hunks = [hunk]
         row.said.update(file=path, what=f"{function} {what}", function=function)
-        open_minded(row, folders)
+        open_minded(row)
         yield row
 
 
@@ -461,9 +497,10 @@ def generate(asked):
     paths = sorted(p for glob in asked.file.split(",") for p in pathlib.Path().glob(glob))
     if not paths:
         raise Wrong(f"no file fits {asked.file}")
-    rows = rows_built(rows_drawn(paths, asked.seed, folders_of(asked)), asked.count)
+    rows = rows_built(rows_drawn(paths, asked.seed), asked.count)
     asked.dir.mkdir(parents=True, exist_ok=True)
     (asked.dir / f"drawn_{asked.seed}.mutants").write_text("\n".join(row_text(row) for row in rows))
+    scenarios_choose(rows, asked)
     return report(rows, results_make(rows, max(1, asked.jobs), asked.dir))
 
 
@@ -486,7 +523,7 @@ def main():
     arguments.add_argument("--dir", type=pathlib.Path, default=BUILD / "mutants")
     arguments.add_argument("--rows", type=pathlib.Path, help="a file of rows that nobody has chosen rules and scenarios for")
     arguments.add_argument("--file", default="host_driver/mlx4/*.c", help="files to make mistakes in, with commas between")
-    arguments.add_argument("--folders", default="", help="of testbench/scenarios, with commas between: of these, not of all, drawn mistakes and --rows run all scenarios")
+    arguments.add_argument("--folders", default="", help="of testbench/scenarios, with commas between: drawn mistakes and --rows run scenarios of these, not of all")
     arguments.add_argument("--count", type=int, default=20)
     arguments.add_argument("--seed", type=int, default=1)
     asked = arguments.parse_args()
@@ -496,7 +533,7 @@ def main():
     mutants = rows_read([asked.rows] if asked.rows else sorted(ROWS.glob("*.mutants")))
     if asked.rows:
         for row in mutants:
-            open_minded(row, folders_of(asked))
+            open_minded(row)
     wrong = list(check(mutants)) + list(drawn_check())
     for line in wrong:
         print(line)
@@ -509,6 +546,8 @@ def main():
         mutants = [m for m in mutants if m.said["sample"]]
     if not mutants:
         raise Wrong(f"no mutant or kind begins with {' or '.join(words)}")
+    if asked.rows:
+        scenarios_choose(mutants, asked)
     results = results_make(mutants, max(1, asked.jobs), asked.dir)
     return (sample_judge if asked.command == "sample" else report)(mutants, results)
 

@@ -669,6 +669,7 @@ one "refuses.stats_form" refuses "--stats" run rc_send --stats=xml "${run_in[@]}
 one "refuses.unknown_command" refuses "did you mean 'run'?" rnu
 one "refuses.folder_as_capture" refuses "Is a directory" check "$scratch"
 one "refuses.memory_order_without_checker" refuses "host.memory_order needs the program hcasim-checked" run rc_send -s host.memory_order=x86 "${run_in[@]}"
+one "refuses.reached_without_checker" refuses "--reached needs the program hcasim-checked" run rc_send --reached "${run_in[@]}"
 one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
 one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us
