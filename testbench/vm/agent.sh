@@ -22,7 +22,7 @@ mkdir /run/command
 . /share/kernel_watch.sh
 kernel_watch 8>&- &
 
-control=/dev/ttyS1
+control=/dev/line1
 stty -F $control raw -echo
 exec 7<>$control
 
@@ -109,7 +109,7 @@ if [ -e /share/interactive ]; then
 	echo '. /share/guest_lib.sh' >>/root/.bashrc
 	busybox telnetd -l /bin/bash
 	# a shell on the console; when it ends, the machine powers off
-	(cd /root; setsid -c bash -l </dev/ttyS0 >/dev/ttyS0 2>&1; echo o >/proc/sysrq-trigger) &
+	(cd /root; setsid -c bash -l </dev/line0 >/dev/line0 2>&1; echo o >/proc/sysrq-trigger) &
 fi
 echo "up $(uname -r)" >&7
 while read -r word id rest <&7; do

@@ -121,4 +121,4 @@ cmtime_server()
 }
 
 # phase NAME: a part of the script begins. With TIME=simulated the end of the run says how long each part took
-phase() { [ -z "${HCASIM_LIMIT:-}" ] || printf '%s %s\n' "$1" "$(cut -d ' ' -f 1 /proc/uptime)" >/dev/ttyS3; }
+phase() { [ -z "${HCASIM_LIMIT:-}" ] || printf '%s %s\n' "$1" "$(cut -d ' ' -f 1 /proc/uptime)" >/dev/line3; }

@@ -19,6 +19,7 @@
 #   WIRE_NIC=...       with WIRE=1: which one, virtio-net-pci (host_mtu=9000) or another, such as e1000
 #   USER_NET=...       a second network card, eth1, of QEMU's user networking with these settings, such as hostfwd
 #   REBOOT=1           a guest that resets boots again and reports that it is up; without it QEMU ends
+#   ARCH=arm64         the guests' architecture: arch.sh
 #   IOMMU=1            the device reaches only memory that the guest's kernel has mapped for it
 #   CONSOLE=1          guest a uses this terminal, guest b has a shell over telnet
 #   GUEST_WAIT=180     seconds for a guest to come up
@@ -47,6 +48,7 @@ child=(setpriv --pdeathsig KILL)
 patience=1
 plugin=$O/vm/guest-clock.so
 declare -A device_of=([a]=hca0 [b]=hca1)
+[ -z "${IOMMU:-}" ] || [ ${#iommu[@]} -gt 0 ] || die "IOMMU=1: $ARCH guests have none that a vfio-user device can be behind"
 if [ "${TIME:-wall}" = simulated ]; then
 	SMP=1 WAIT_WRITES=false patience=50 GUEST_WAIT=$((5 * GUEST_WAIT))
 	[ -z "${IOMMU:-}${NO_DEVICE:-}" ] || die "IOMMU=1 and NO_DEVICE=1 need the wall clock: leave TIME=simulated away"
@@ -141,7 +143,7 @@ ctl() { "$O/hcasim" ctl "$run_dir/ctl.sock" "$@"; }
 # guest_start NAME SOCKET...
 guest_start()
 {
-	local name=$1 other=b number=1 n=1 s pipe=$run_dir/$1.control console foreign; shift
+	local name=$1 other=b number=1 n=1 s pipe=$run_dir/$1.control console serial foreign; shift
 	[ "$name" = a ] || other=a number=2
 	rm -f "$pipe".{in,out} "$run_dir/$name.net"
 	mkfifo "$pipe".{in,out}
@@ -154,8 +156,8 @@ guest_start()
 	local device=() network=() append=${APPEND:-} reboot=-no-reboot
 	[ -z "${REBOOT:-}" ] || reboot=
 	if [ -n "${IOMMU:-}" ]; then
-		device+=(-device intel-iommu,caching-mode=on)
-		append="$append intel_iommu=on iommu.strict=1"
+		device+=("${iommu[@]}")
+		append="$append $iommu_words"
 	fi
 	for s in "$@"; do
 		[[ -z ${NO_DEVICE:-} && " ${sockets[*]} " == *" $s "* ]] || continue
@@ -169,7 +171,6 @@ guest_start()
 			-device "${WIRE_NIC:-virtio-net-pci,host_mtu=9000},netdev=wire,romfile=,mac=52:54:00:4c:49:12")
 	fi
 	[ -z "${USER_NET:-}" ] || network+=(-netdev "user,id=user,$USER_NET" -device "virtio-net-pci,netdev=user,romfile=")
-	# no_timer_check: an emulated timer may be late on a busy machine, and the kernel would refuse to boot
 	local folder='security_model=none,multidevs=remap'
 	# the lowest set is the root, the others lie over it
 	local sets layers=()
@@ -178,13 +179,14 @@ guest_start()
 		layers+=(-virtfs "local,path=${sets[n]}/root,mount_tag=layer$((${#sets[@]} - 1 - n)),readonly=on,$folder")
 	done
 	append="$append HCASIM_LAYERS=$((${#sets[@]} - 1))"
-	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
+	serial_arguments console control
+	foreign "$qemu_root" $qemu_program
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none $reboot -smp "$SMP" -m "$MEM" \
-		-machine q35,accel="$ACCEL",memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
+		-machine $machine,accel="$ACCEL",memory-backend=mem "${processor[@]}" -object memory-backend-memfd,id=mem,size="$MEM",share=on \
 		-kernel "$kernel" -initrd "$initrd" \
-		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name $append" \
-		"${console[@]}" -serial chardev:console -chardev "pipe,id=control,path=$pipe" -serial chardev:control \
+		-append "console=${lines%%,*} quiet panic=-1 $words net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name HCASIM_LINES=$lines $append" \
+		"${console[@]}" -chardev "pipe,id=control,path=$pipe" "${serial[@]}" \
 		-virtfs "local,path=$guest_made/root,mount_tag=root,readonly=on,$folder" "${layers[@]}" \
 		-virtfs "local,path=$modules,mount_tag=modules,readonly=on,$folder" \
 		-virtfs "local,path=$share,mount_tag=share,$folder" \

@@ -3,7 +3,7 @@
 # Runs a command in a root folder made of layers, in its own mount namespace. Needs root.
 #   in_layers.sh SET:SET:... COMMAND...   the first set is the top layer and receives all writes, the last one is at the bottom
 # A set is a folder with `root`: the files that it adds to the sets below. The lowest set is a complete root. LISTS: a folder for apt's lists and
-# cache, which are not kept in any set.
+# cache, which are not kept in any set. OUTSIDE=1: a command of this machine, which starts in that root's folder.
 set -euo pipefail
 if [ "${1:-}" != --mounted ]; then
 	exec unshare --mount --propagation private "$0" --mounted "$@"
@@ -46,7 +46,7 @@ if [ -n "${LISTS:-}" ]; then
 	mount --bind "$LISTS/cache" "$new/var/cache/apt"
 fi
 status=0
-chroot "$new" "$@" || status=$?
+if [ -n "${OUTSIDE:-}" ]; then (cd "$new" && "$@") || status=$?; else chroot "$new" "$@" || status=$?; fi
 if [ -n "${upper:-}" ]; then
 	rm -rf "$top.part"
 	cp -a "$upper" "$top.part"

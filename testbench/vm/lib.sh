@@ -30,10 +30,11 @@ more_packages="rdmacm-utils perftest python3-pyverbs iputils-ping iperf3 ethtool
 storage_packages="nfs-kernel-server nfs-common open-iscsi"
 guest_suite=bookworm qemu_suite=trixie
 
-qemu_root=$cache/qemu-$(key $qemu_suite qemu-system-x86)
-guest_made=$cache/guest-$(key $guest_suite $base_packages)
-# apt's lists for the guest's suite
-guest_lists=$cache/apt-$guest_suite
+. "$vm_src/arch.sh"
+# Programs that make things for guests, such as depmod, come from a root that this machine can execute, whatever the guests are.
+arch_settings amd64
+tools_root=$guest_made/root
+arch_settings "$ARCH"
 
 # foreign ROOT PROGRAM: sets $foreign to the command that runs a program of another Debian root on this machine's files, without chroot
 foreign()

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes what the virtual machines need from Debian packages, in the cache and in build/vm. Installs nothing on this machine.
-#   QEMU 11    a root of trixie with qemu-system-x86 from its backports: bookworm's has no vfio-user-pci
-#   guest      a root of bookworm with the RDMA programs, and Debian's kernel unpacked beside it
+#   QEMU 11    a root of trixie with QEMU from its backports: bookworm's has no vfio-user-pci
+#   guest      a root of bookworm with the RDMA programs, and Debian's kernel unpacked beside it; ARCH=arm64: see guest_packages.sh
 #   set        the files that further packages add to the root; a guest lays sets over the root, and over each other
 #   initrd     busybox and the modules that mount the root over 9p
 # Does nothing when all of it exists. Exit status 77: impossible on this machine (no root, no mirror); stderr says why.
 #
 #   prepare.sh [PACKAGE... [+ PACKAGE...]]   makes a set, and one over it; prints settings for starting the guests
+#   prepare.sh --build PACKAGE...   makes a set of programs that this machine executes, such as a compiler for the guests; prints build_sets
 #   KERNEL=vmlinuz MODULES=dir   use these instead of Debian's; dir holds lib/modules/VERSION, or .ko files that replace those of Debian's kernel
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+. "$vm_src/guest_packages.sh"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 log=$O/vm-prepare.log
 mkdir -p "$cache" "$VM_DIR"
@@ -66,6 +68,18 @@ bootstrap_unpack()
 	rm -rf "$cache/debootstrap"; mv "$cache/debootstrap.part" "$cache/debootstrap"
 }
 
+# apt_settings FOLDER SUITE...: apt's settings in this folder
+apt_settings()
+{
+	local to=$1; shift
+	mkdir -p "$to"/{sources.list,apt.conf}.d
+	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$mirror" "$*" $keyring >"$to/sources.list.d/debian.sources"
+	: >"$to/sources.list"
+	printf '%s;\n' 'APT::Sandbox::User "root"' 'Acquire::http::Timeout "30"' 'Acquire::https::Timeout "30"' 'Acquire::Retries "2"' \
+		'Acquire::Languages "none"' >"$to/apt.conf.d/99hcasim"
+	cp /etc/apt/apt.conf.d/*proxy* "$to/apt.conf.d/" 2>/dev/null || true
+}
+
 # bootstrap SET SUITE...: makes a minimal root; further suites are only added to its sources. It mounts in its own namespace.
 bootstrap()
 {
@@ -76,20 +90,15 @@ bootstrap()
 	DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap bounded unshare --mount --propagation private \
 		"$cache/debootstrap/usr/sbin/debootstrap" --variant=minbase --keyring=$keyring "$suite" "$root" "$mirror"
 	shift
-	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$mirror" "$*" $keyring \
-		>"$root/etc/apt/sources.list.d/debian.sources"
-	: >"$root/etc/apt/sources.list"
+	apt_settings "$root/etc/apt" "$@"
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"; chmod 755 "$root/usr/sbin/policy-rc.d"
-	printf '%s;\n' 'APT::Sandbox::User "root"' 'Acquire::http::Timeout "30"' 'Acquire::https::Timeout "30"' 'Acquire::Retries "2"' \
-		'Acquire::Languages "none"' >"$root/etc/apt/apt.conf.d/99hcasim"
-	cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 	rm -rf "$root"/var/cache/apt/archives/*.deb
 }
 
 # in_sets LISTS SETS COMMAND...: see in_layers.sh
 in_sets() { LISTS=$1 bounded "$vm_src/in_layers.sh" "${@:2}"; }
 
-# install_in LISTS SETS ARGUMENT...: if it fails, updates apt's lists and tries again
+# install_in LISTS SETS ARGUMENT...: installs packages in the uppermost set. If it fails, updates apt's lists and tries again
 install_in()
 {
 	local lists=$1 sets=$2 install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends); shift 2
@@ -104,7 +113,7 @@ qemu_make()
 	local made=$qemu_root.part
 	rm -rf "$made"
 	bootstrap "$made" $qemu_suite $qemu_suite-backports
-	install_in "$made/apt" "$made" -t $qemu_suite-backports qemu-system-x86
+	install_in "$made/apt" "$made" -t $qemu_suite-backports $qemu_package
 	mv "$made/root" "$qemu_root"
 	rm -rf "$made"
 }
@@ -112,22 +121,23 @@ qemu_make()
 # The kernel is unpacked, not installed: installing it would make an initrd that nobody boots.
 kernel_make()
 {
-	local made=$1 image deb
-	image=$(in_sets "$guest_lists" "$made" apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
-	in_sets "$guest_lists" "$made" sh -c "cd /tmp && apt-get download -qq $image"
+	local made=$1 image deb tools=$tools_root
+	[ -d "$tools" ] || tools=$made/root
+	image=$(guest_depends "$made" $kernel_package)
+	guest_download "$made" "$image"
 	deb=$(ls "$made/root/tmp/$image"_*.deb)
 	dpkg-deb -x "$deb" "$made/kernel"
 	rm "$deb"
 	mv "$made"/kernel/boot/vmlinuz-* "$made/kernel/vmlinuz"
-	in_root "$made/root" /sbin/depmod -b "$made/kernel" "${image#linux-image-}"
+	in_root "$tools" /sbin/depmod -b "$made/kernel" "${image#linux-image-}"
 }
 
 guest_make()
 {
 	local made=$guest_made.part
 	rm -rf "$made"
-	bootstrap "$made" $guest_suite $guest_suite
-	install_in "$guest_lists" "$made" $base_packages
+	guest_bootstrap "$made"
+	guest_install "$made" $base_packages
 	kernel_make "$made"
 	mv "$made" "$guest_made"
 }
@@ -137,7 +147,7 @@ set_make()
 {
 	local made=$1 under=$2; shift 2
 	rm -rf "$made.part"; mkdir -p "$made.part/root"
-	install_in "$guest_lists" "$made.part:$under" "$@"
+	guest_install "$made.part:$under" "$@"
 	mv "$made.part" "$made"
 }
 
@@ -157,10 +167,14 @@ sets_make()
 	done
 }
 
-# kernel_version FILE: prints the version in the header of an x86 kernel image
+# kernel_version FILE: prints the version in the header of an x86 kernel image, or in the text of an arm64 one
 kernel_version()
 {
 	local at text
+	if [ $ARCH = arm64 ]; then
+		gzip -dcf "$1" | LC_ALL=C grep -ao 'Linux version [^ ]*' | sed -n '1s/.* //p'
+		return
+	fi
 	at=$(od -An -tu2 -j 526 -N 2 "$1")
 	text=$(dd if="$1" bs=1 skip=$((at + 512)) count=200 status=none | tr '\0' ' ')
 	echo "${text%% *}"
@@ -175,7 +189,7 @@ modules_with()
 	cp -al "$guest_made/kernel/lib/modules" "$to/lib/" 2>/dev/null || cp -a "$guest_made/kernel/lib/modules" "$to/lib/"
 	mkdir "$to/lib/modules/$version/updates"
 	cp "$1"/*.ko "$to/lib/modules/$version/updates/"
-	in_root "$guest_made/root" /sbin/depmod -b "$to" "$version"
+	in_root "$tools_root" /sbin/depmod -b "$to" "$version"
 }
 
 # initrd_make FILE ROOT MODULES VERSION: loads the modules in the order of their dependencies
@@ -186,45 +200,57 @@ initrd_make()
 	cp "$root/bin/busybox" "$tree/bin/"; ln -s busybox "$tree/bin/sh"
 	install -m 755 "$vm_src/init" "$tree/init"
 	for m in virtio_pci virtio_net 9pnet_virtio 9p overlay; do
-		in_root "$root" /sbin/modprobe -d "$modules" -S "$version" --show-depends $m
+		in_root "$tools_root" /sbin/modprobe -d "$modules" -S "$version" --show-depends $m
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
 		case $path in
 		*.xz) xz -dc "$path" >"$tree/modules/$(basename "$path" .xz)" ;;
-		*.zst) in_root "$root" /usr/bin/zstd -dcq "$path" >"$tree/modules/$(basename "$path" .zst)" ;;
+		*.zst) in_root "$tools_root" /usr/bin/zstd -dcq "$path" >"$tree/modules/$(basename "$path" .zst)" ;;
 		*) cp "$path" "$tree/modules/" ;;
 		esac
 		basename "${path%.xz}" .zst >>"$tree/modules/order"
 	done
-	(cd "$tree" && find . | LC_ALL=C sort | in_root "$root" /bin/cpio -o -H newc --quiet) |
-		in_root "$root" /usr/bin/zstd -q -3 >"$file.part"
+	(cd "$tree" && find . | LC_ALL=C sort | in_root "$tools_root" /bin/cpio -o -H newc --quiet) |
+		in_root "$tools_root" /usr/bin/zstd -q -3 >"$file.part"
 	mv "$file.part" "$file"
 	rm -rf "$tree"
+}
+
+# tools_make: the root of the tools, which is that of amd64 guests
+tools_make()
+{
+	[ -d "$tools_root" ] || (arch_settings amd64; logged "this machine's tools from $guest_suite" guest_make)
 }
 
 # The two roots are made at the same time, because both mostly wait for the mirror.
 roots_make()
 {
 	local qemu=
-	if [ ! -d "$qemu_root" ]; then
+	if [ ! -d "$qemu_root" ] && [ -z "$build" ]; then
 		log=$log.qemu logged "QEMU from $qemu_suite-backports" qemu_make &
 		qemu=$!
 	fi
+	[ -z "$foreign_arch" ] || tools_make || { wait; exit $EX_SKIP; }
 	[ -d "$guest_made" ] || (logged "guest root and kernel from $guest_suite" guest_make) || { wait; exit $EX_SKIP; }
 	[ -z "$qemu" ] || wait "$qemu" || exit $?
 }
 
-if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
+build= missing=
+if [ "${1:-}" = --build ]; then build=1; shift; arch_settings amd64; fi
+[ -n "$build" ] || [ -d "$qemu_root" ] || missing=1
+[ -d "$guest_made" ] && [ -d "$tools_root" ] || missing=1
+if [ -n "$missing" ]; then
 	[ "$(id -u)" -eq 0 ] || skip "making the guest's root needs root (debootstrap)"
 	command -v apt-get >/dev/null || skip "this machine has no apt-get"
 	[ -e $keyring ] || skip "no $keyring"
 	mirror=$(mirror)
 	: >"$log"
-	say "Debian packages are downloaded once, some 210 MB, and kept in $cache"
+	say "Debian packages are downloaded once, some $download_mb MB, and kept in $cache"
 	logged "debootstrap" bootstrap_unpack
 	roots_make
 fi
 root=$guest_made/root
 sets_make "$@"
+if [ -n "$build" ]; then printf 'build_sets=%q\n' "$sets"; exit; fi
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}
 [ -r "$kernel" ] || die "KERNEL: no file $kernel"
@@ -239,7 +265,7 @@ if [ ! -d "$modules/lib/modules" ]; then
 fi
 version=$(kernel_version "$kernel")
 [ -d "$modules/lib/modules/$version" ] || die "$kernel is Linux $version, and there is no $modules/lib/modules/$version"
-[ -e "$modules/lib/modules/$version/modules.dep" ] || in_root "$guest_made/root" /sbin/depmod -b "$modules" "$version"
+[ -e "$modules/lib/modules/$version/modules.dep" ] || in_root "$tools_root" /sbin/depmod -b "$modules" "$version"
 initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version").zst
 [ -e "$initrd" ] || initrd_make "$initrd" "$root" "$modules" "$version"
 printf 'qemu_root=%q\nguest_sets=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \

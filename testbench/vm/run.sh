@@ -15,6 +15,7 @@
 #   SERVE="..."         further arguments of hcasim serve
 #   IOMMU=1             the device reaches only memory that the driver has mapped for it
 #   CHECK=1             the driver is watched, behind an IOMMU: what it takes back from the device too early is a guest error
+#   ARCH=arm64          guests with arm64 processors and Debian's arm64 kernel
 #   MEM=1G SMP=2        memory and processors of each guest
 #   APPEND="..."        further words of the kernel's command line
 #   TIME=simulated      the guests' clocks and the devices' are one clock, and each run is the same: simulated.sh
@@ -36,8 +37,8 @@ wall) [ -z "${OUT:-}${SEED:-}${GDB:-}" ] || die "OUT, SEED and GDB need TIME=sim
 simulated) [ -n "$script" ] || [ -z "${OUT:-}" ] || die "OUT needs a script, because what is typed comes at another time in each run" ;;
 *) die "TIME: expected simulated or wall, got $TIME" ;;
 esac
-# TIME=simulated has no IOMMU: then only what needs no release is judged
-[ -z "${CHECK:-}" ] || [ "${TIME:-wall}" = simulated ] || export IOMMU=1
+# TIME=simulated and ARCH=arm64 have no IOMMU: then only what needs no release is judged
+[ -z "${CHECK:-}" ] || [ "${TIME:-wall}" = simulated ] || [ ${#iommu[@]} -eq 0 ] || export IOMMU=1
 [ -z "${SMALL:-}" ] || more_packages=
 guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in

@@ -15,19 +15,21 @@
 # What a guest in simulated time does without, because each byte of the initrd costs time at boot.
 unneeded='./proc/* ./sys/* ./dev/* ./usr/share/doc/* ./usr/share/man/* ./usr/share/locale/* ./usr/share/info/* ./usr/share/zoneinfo/*
 	./usr/share/bash-completion/* ./usr/share/lintian/* ./usr/share/keyrings/* ./usr/lib/udev/hwdb* ./var/cache/* ./var/lib/apt/* ./var/lib/dpkg/*
-	./usr/lib/x86_64-linux-gnu/gconv/*'
+	./usr/lib/'$triplet'/gconv/*'
 # and the folders of kernel modules that it has, with all that they depend on
 module_folders='drivers/infiniband/core drivers/infiniband/ulp drivers/infiniband/hw/mlx4 drivers/infiniband/hw/qib drivers/infiniband/sw drivers/net/ethernet/mellanox/mlx4 net/rds net/sunrpc/xprtrdma'
 
 # cpio_of FOLDER: writes the files of a folder in an order, and with numbers, that are always the same
-cpio_of() { (cd "$1" && find . | LC_ALL=C sort | in_root "$guest_made/root" /bin/cpio --reproducible -o -H newc --quiet); }
+cpio_of() { (cd "$1" && find . | LC_ALL=C sort | in_root "$tools_root" /bin/cpio --reproducible -o -H newc --quiet); }
 
 # root_archive FILE: the files of the packages, as the sets make them together
 root_archive()
 {
-	local word tests=()
+	local word tests=() foreign
 	for word in $unneeded; do tests+=(-path "$word" -prune -o); done
-	LISTS= "$vm_src/in_layers.sh" "$guest_sets" sh -c 'find . "$@" -print | LC_ALL=C sort | cpio --reproducible -o -H newc --quiet' - "${tests[@]}" >"$1"
+	foreign "$tools_root" /bin/cpio
+	LISTS= OUTSIDE=1 "$vm_src/in_layers.sh" "$guest_sets" sh -c "find . ${tests[*]@Q} -print"' | LC_ALL=C sort | "$@"' - \
+		"${foreign[@]}" --reproducible -o -H newc --quiet >"$1"
 }
 
 # modules_archive FILE: the kernel's modules of $module_folders, not compressed and without debug information, which would fill the guest's memory
@@ -37,18 +39,18 @@ modules_archive()
 	version=$(ls "$modules")
 	rm -rf "$tree"
 	for folder in $module_folders; do find "$modules/$version" -path "*/$folder/*" -name '*.ko*'; done | sed 's|.*/||; s/\.ko.*//' | while read -r name; do
-		in_root "$guest_made/root" /sbin/modprobe -d "${modules%/lib/modules}" -S "$version" --show-depends "$name"
+		in_root "$tools_root" /sbin/modprobe -d "${modules%/lib/modules}" -S "$version" --show-depends "$name"
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
 		to=$tree/lib/modules/$version/${path#"$modules/$version/"}
 		mkdir -p "${to%/*}"
 		case $path in
 		*.xz) xz -dc "$path" >"${to%.xz}" ;;
-		*.zst) in_root "$guest_made/root" /usr/bin/zstd -dcq "$path" >"${to%.zst}" ;;
+		*.zst) in_root "$tools_root" /usr/bin/zstd -dcq "$path" >"${to%.zst}" ;;
 		*) strip --strip-debug -o "$to" "$path" ;;
 		esac
 	done
 	cp "$modules/$version"/modules.{order,builtin,builtin.modinfo} "$tree/lib/modules/$version/"
-	in_root "$guest_made/root" /sbin/depmod -b "$tree" "$version"
+	in_root "$tools_root" /sbin/depmod -b "$tree" "$version"
 	# bookworm's root has its libraries below /usr; a folder /lib would replace the link
 	mkdir "$tree/usr"; mv "$tree/lib" "$tree/usr/lib"
 	# Linux looks through the archive before it unpacks it, and other times take another number of instructions
@@ -60,15 +62,20 @@ modules_archive()
 # u32_at FILE OFFSET
 u32_at() { od -An -tu4 -j "$2" -N 4 "$1" | tr -d ' '; }
 
-# kernel_unpack FILE: unpacks the kernel of a bzImage (Linux: Documentation/x86/boot.rst), so that the guest need not do it, for some four simulated
+# kernel_unpack FILE: unpacks an arm64 kernel if it is compressed, or the kernel of a bzImage (Linux: Documentation/x86/boot.rst), so that the guest need not do it, for some four simulated
 # seconds. Copies the bzImage where QEMU could not boot what is in it, because it lacks the entry for PVH.
 kernel_unpack()
 {
-	local at=$((($(od -An -tu1 -j $((0x1f1)) -N 1 "$kernel") + 1) * 512 + $(u32_at "$kernel" $((0x248))))) length
+	local at length
+	if [ $ARCH = arm64 ]; then
+		gzip -dcf "$kernel" >"$1"
+		return
+	fi
+	at=$((($(od -An -tu1 -j $((0x1f1)) -N 1 "$kernel") + 1) * 512 + $(u32_at "$kernel" $((0x248)))))
 	# the last word is the size of what is in it
 	length=$(($(u32_at "$kernel" $((0x24c))) - 4))
 	tail -c +$((at + 1)) "$kernel" | head -c $length >"$1.packed"
-	xz -dcq "$1.packed" >"$1" 2>/dev/null || in_root "$guest_made/root" /usr/bin/zstd -dcqf "$1.packed" >"$1" 2>/dev/null
+	xz -dcq "$1.packed" >"$1" 2>/dev/null || in_root "$tools_root" /usr/bin/zstd -dcqf "$1.packed" >"$1" 2>/dev/null
 	rm "$1.packed"
 	LC_ALL=C grep -qaP '\x12\x00\x00\x00Xen\x00' "$1" || cp "$kernel" "$1"
 }
@@ -102,7 +109,7 @@ initrd_make()
 # simulated_start NAME SOCKET...
 simulated_start()
 {
-	local name=$1 n=1 s line args=() clock; shift
+	local name=$1 n=1 s line args=() serial clock foreign; shift
 	for s in "$@"; do
 		[[ " ${sockets[*]} " == *" $s "* ]] || continue
 		args+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
@@ -111,16 +118,17 @@ simulated_start()
 	done
 	for line in serial output result phases; do
 		: >"$VM_DIR/$name.$line"
-		args+=(-chardev "file,id=$line,path=$VM_DIR/$name.$line" -serial "chardev:$line")
+		args+=(-chardev "file,id=$line,path=$VM_DIR/$name.$line")
 	done
+	serial_arguments serial output result phases
 	clock_of "$name"
-	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
+	foreign "$qemu_root" $qemu_program
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp 1 -m "$MEM" \
-		-machine q35,accel=tcg,memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
+		-machine $machine,accel=tcg,memory-backend=mem "${processor[@]}" -object memory-backend-memfd,id=mem,size="$MEM",share=on \
 		-kernel "$kernel" -initrd "$VM_DIR/initrd" \
-		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on nokaslr iomem=relaxed HCASIM_GUEST=$name HCASIM_LIMIT=${TIMEOUT:-1800} ${APPEND:-}" \
-		"${clock[@]}" "${args[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
+		-append "console=${lines%%,*} quiet panic=-1 $words nokaslr iomem=relaxed HCASIM_GUEST=$name HCASIM_LINES=$lines HCASIM_LIMIT=${TIMEOUT:-1800} ${APPEND:-}" \
+		"${clock[@]}" "${args[@]}" "${serial[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
 }
 
