@@ -57,13 +57,14 @@ foreign_apt()
 	APT_CONFIG=$file bounded "$@"
 }
 
-# foreign_bootstrap SET: the essential packages. The folders of programs and libraries are links to those below /usr; a package says so.
+# foreign_bootstrap SET: the packages that debootstrap puts into a minimal root. The folders of programs and libraries are links to those below /usr; a package says so.
 foreign_bootstrap()
 {
 	mkdir -p "$guest_lists"/{lists,cache/archives}/partial "$guest_lists/etc/apt.conf.d" "$guest_lists/etc/preferences.d" "$1/root"
 	apt_settings "$guest_lists/etc" $guest_suite
 	foreign_apt "$1" apt-get update -qq
-	foreign_install "$1" '?essential' usr-is-merged
+	foreign_install "$1" '?essential' usr-is-merged $(foreign_apt "$1" apt-cache dumpavail |
+		awk '/^Package:/ { name = $2 } $0 == "Priority: required" { print name }')
 }
 
 # foreign_install SETS PACKAGE...

@@ -15,7 +15,8 @@
 # What a guest in simulated time does without, because each byte of the initrd costs time at boot.
 unneeded='./proc/* ./sys/* ./dev/* ./usr/share/doc/* ./usr/share/man/* ./usr/share/locale/* ./usr/share/info/* ./usr/share/zoneinfo/*
 	./usr/share/bash-completion/* ./usr/share/lintian/* ./usr/share/keyrings/* ./usr/lib/udev/hwdb* ./var/cache/* ./var/lib/apt/* ./var/lib/dpkg/*
-	./usr/lib/'$triplet'/gconv/*'
+	./usr/share/perl/*/Unicode/* ./usr/lib/'$triplet'/gconv/* ./usr/lib/'$triplet'/perl/*/CORE/* ./usr/lib/'$triplet'/perl/*/auto/Encode/*
+	./usr/lib/'$triplet'/perl/*/auto/Unicode/*'
 # and the folders of kernel modules that it has, with all that they depend on
 module_folders='drivers/infiniband/core drivers/infiniband/ulp drivers/infiniband/hw/mlx4 drivers/infiniband/hw/qib drivers/infiniband/sw drivers/net/ethernet/mellanox/mlx4 net/rds net/sunrpc/xprtrdma'
 
@@ -46,7 +47,8 @@ modules_archive()
 		case $path in
 		*.xz) xz -dc "$path" >"${to%.xz}" ;;
 		*.zst) in_root "$tools_root" /usr/bin/zstd -dcq "$path" >"${to%.zst}" ;;
-		*) strip --strip-debug -o "$to" "$path" ;;
+		# this machine's strip may not know the guest's architecture
+		*) strip --strip-debug -o "$to" "$path" 2>/dev/null || cp "$path" "$to" ;;
 		esac
 	done
 	cp "$modules/$version"/modules.{order,builtin,builtin.modinfo} "$tree/lib/modules/$version/"

@@ -577,8 +577,9 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 	}
 	if (!path)
 		return refuse("expected socket=PATH");
-	if (!info->system || strcmp(info->target, "x86_64"))
-		return refuse("it serves whole x86_64 machines, and this is %s", info->target);
+	if (!info->system || (strcmp(info->target, "x86_64") && strcmp(info->target, "aarch64")))
+		return refuse("it serves whole x86_64 and aarch64 machines, and this is %s",
+			      info->target);
 	icount_mode = dlsym(RTLD_DEFAULT, "use_icount");
 	if (!icount_mode)
 		return refuse("QEMU has no use_icount");
