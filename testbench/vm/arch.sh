@@ -14,7 +14,7 @@ ARCH=${ARCH:-amd64}
 #   download_mb          what is downloaded for the roots, from an empty cache
 #   triplet              the folder of libraries
 #   foreign_arch         its name again if this machine cannot execute the guest's programs
-#   linux_arch, cross, build_packages   how its modules are built: ARCH and CROSS_COMPILE for Linux's make, and packages
+#   linux_arch, cross    how its modules are built: ARCH and CROSS_COMPILE for Linux's make
 #   gdb_arch, gdb_pc, gdb_sp   names for gdb
 #   no_modules           drivers that Debian's kernel does not have there
 arch_settings()
@@ -27,7 +27,7 @@ arch_settings()
 		words='no_timer_check random.trust_cpu=on' lines=ttyS0,ttyS1,ttyS2,ttyS3
 		iommu=(-device intel-iommu,caching-mode=on) iommu_words='intel_iommu=on iommu.strict=1'
 		download_mb=210 kernel_package=linux-image-amd64 triplet=x86_64-linux-gnu foreign_arch=
-		linux_arch=x86 cross= build_packages=make
+		linux_arch=x86 cross=
 		gdb_arch=i386:x86-64 gdb_pc=rip gdb_sp=rsp
 		;;
 	arm64)
@@ -35,7 +35,7 @@ arch_settings()
 		qemu_package=qemu-system-arm qemu_program=/usr/bin/qemu-system-aarch64 machine=virt,gic-version=3 processor=(-cpu neoverse-n1)
 		words= lines=ttyAMA0,ttyS0,ttyS1,ttyS2
 		download_mb=330 kernel_package=linux-image-arm64 triplet=aarch64-linux-gnu foreign_arch=arm64
-		linux_arch=arm64 cross=aarch64-linux-gnu- build_packages="make gcc-aarch64-linux-gnu"
+		linux_arch=arm64 cross=aarch64-linux-gnu-
 		gdb_arch=aarch64 gdb_pc=pc gdb_sp=sp no_modules=ib_qib
 		;;
 	*) die "ARCH: expected amd64 or arm64, got $1" ;;

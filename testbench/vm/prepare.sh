@@ -8,7 +8,7 @@
 # Does nothing when all of it exists. Exit status 77: impossible on this machine (no root, no mirror); stderr says why.
 #
 #   prepare.sh [PACKAGE... [+ PACKAGE...]]   makes a set, and one over it; prints settings for starting the guests
-#   prepare.sh --build PACKAGE...   makes a set of programs that this machine executes, such as a compiler for the guests; prints build_sets
+#   prepare.sh --build   makes sets with what builds modules for the guests' kernel on this machine; prints build_sets, and build_lists for in_layers.sh
 #   KERNEL=vmlinuz MODULES=dir   use these instead of Debian's; dir holds lib/modules/VERSION, or .ko files that replace those of Debian's kernel
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -167,6 +167,37 @@ sets_make()
 	done
 }
 
+# headers_make SET VERSION: Linux's headers for guests that this machine cannot be
+headers_make()
+{
+	local made=$1 package deb
+	rm -rf "$made.part"
+	for package in "linux-headers-$2" "linux-headers-${2%-*}-common"; do
+		guest_download "$made.part" "$package"
+		deb=$(ls "$made.part/root/tmp/$package"_*.deb)
+		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$made.part/root" ./usr
+		rm "$deb"
+	done
+	mv "$made.part" "$made"
+}
+
+# build_make: what builds modules of the guest's kernel
+build_make()
+{
+	local version headers= compiler
+	version=$(ls "$guest_made/kernel/lib/modules")
+	if [ -n "$foreign_arch" ]; then
+		headers=$cache/headers-$(key "$guest_made" "$version")
+		[ -d "$headers" ] || logged "headers of Linux $version" headers_make "$headers" "$version"
+		headers=$headers: compiler=gcc-${cross%-}
+		arch_settings amd64
+		sets_make "linux-kbuild-$(cut -d . -f 1-2 <<<"$version")" make "$compiler"
+	else
+		sets_make "linux-headers-$version" make
+	fi
+	printf 'build_sets=%q\nbuild_lists=%q\n' "$headers$sets" "$guest_lists"
+}
+
 # kernel_version FILE: prints the version in the header of an x86 kernel image, or in the text of an arm64 one
 kernel_version()
 {
@@ -225,7 +256,7 @@ tools_make()
 roots_make()
 {
 	local qemu=
-	if [ ! -d "$qemu_root" ] && [ -z "$build" ]; then
+	if [ ! -d "$qemu_root" ]; then
 		log=$log.qemu logged "QEMU from $qemu_suite-backports" qemu_make &
 		qemu=$!
 	fi
@@ -234,11 +265,7 @@ roots_make()
 	[ -z "$qemu" ] || wait "$qemu" || exit $?
 }
 
-build= missing=
-if [ "${1:-}" = --build ]; then build=1; shift; arch_settings amd64; fi
-[ -n "$build" ] || [ -d "$qemu_root" ] || missing=1
-[ -d "$guest_made" ] && [ -d "$tools_root" ] || missing=1
-if [ -n "$missing" ]; then
+if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ] || [ ! -d "$tools_root" ]; then
 	[ "$(id -u)" -eq 0 ] || skip "making the guest's root needs root (debootstrap)"
 	command -v apt-get >/dev/null || skip "this machine has no apt-get"
 	[ -e $keyring ] || skip "no $keyring"
@@ -249,8 +276,11 @@ if [ -n "$missing" ]; then
 	roots_make
 fi
 root=$guest_made/root
+if [ "${1:-}" = --build ]; then
+	build_make
+	exit
+fi
 sets_make "$@"
-if [ -n "$build" ]; then printf 'build_sets=%q\n' "$sets"; exit; fi
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}
 [ -r "$kernel" ] || die "KERNEL: no file $kernel"

@@ -8,23 +8,23 @@
 #   traffic   with traffic between the devices
 #   accesses  only who sees each load and store of the driver could tell; these seeds are skipped
 #
-# The guest has an IOMMU here, and its driver is watched (CHECK=1). One guest tries seed after seed, until one of them leaves it in trouble.
+# The guest has an IOMMU here (but not with ARCH=arm64), and its driver is watched (CHECK=1). One guest tries seed after seed, until one of them leaves it in trouble.
 seed_dirs="drivers/net/ethernet/mellanox/mlx4 drivers/infiniband/hw/mlx4"
 
 # module_source NAME DIR...: these folders of Linux's source, and build tools; in $tree, as seen from $seed_root, which is on top of the sets $seed_sets
 module_source()
 {
-	local name=$1 version deb settings guest_sets; shift
+	local name=$1 version deb settings build_sets build_lists; shift
 	version=$(ls "$guest_made/kernel/lib/modules")
-	settings=$("$vm_src/prepare.sh" linux-headers-$version make) || return
+	settings=$("$vm_src/prepare.sh" --build) || return
 	eval "$settings"
-	seed_sets=$guest_sets
-	seed_root=${guest_sets%%:*}/root
+	seed_sets=$build_sets
+	seed_root=${build_sets%%:*}/root
 	tree=/build/$name-$version
 	detail="$name as Debian has it in Linux $version"
 	[ -d "$seed_root$tree" ] && return
 	say "source of $name from linux-source"
-	LISTS=$guest_lists timeout 900 "$vm_src/in_layers.sh" "$seed_sets" sh -ec 'cd /tmp; apt-get download -qq linux-source-${1%.*-*}' sh "${version%%-*}-" ||
+	LISTS=$build_lists timeout 900 "$vm_src/in_layers.sh" "$seed_sets" sh -ec 'cd /tmp; apt-get download -qq linux-source-${1%.*-*}' sh "${version%%-*}-" ||
 		return 77
 	deb=$(ls "$seed_root"/tmp/linux-source-*.deb)
 	rm -rf "$seed_root$tree.part"; mkdir -p "$seed_root$tree.part"
@@ -35,13 +35,19 @@ module_source()
 	mv "$seed_root$tree.part" "$seed_root$tree"
 }
 
+# modules_build SETTING...: builds what is in $tree for the guests' kernel
+modules_build()
+{
+	timeout 900 "$vm_src/in_layers.sh" "$seed_sets" make -s -j2 -C "/usr/src/linux-headers-$(ls "$guest_made/kernel/lib/modules")" \
+		ARCH=$linux_arch CROSS_COMPILE=$cross M="$tree" "$@" modules
+}
+
 seed_source() { module_source mlx4 $seed_dirs; }
 
 # seed_build NAME [FOLDER]: builds the modules with this seed of FOLDER (default: seeds) into $VM_DIR/seed/NAME and restores the tree. The seed `plain` changes nothing.
 seed_build()
 {
-	local name=$1 file= sed=$vm_src/${2:-seeds}/$1.sed version status
-	version=$(ls "$guest_made/kernel/lib/modules")
+	local name=$1 file= sed=$vm_src/${2:-seeds}/$1.sed status
 	if [ $name != plain ]; then
 		file=$seed_root$tree/$(awk '{ print $2; exit }' "$sed")
 		cp "$file" "$file.orig"
@@ -52,7 +58,7 @@ seed_build()
 		fi
 		diff -U1 "$file.orig" "$file"
 	fi
-	timeout 900 "$vm_src/in_layers.sh" "$seed_sets" make -s -j2 -C "/usr/src/linux-headers-$version" M="$tree" CONFIG_MLX4_EN= modules
+	modules_build CONFIG_MLX4_EN=
 	status=$?
 	[ -z "$file" ] || mv "$file.orig" "$file"
 	[ -z "$file" ] || touch "$file"
@@ -70,7 +76,7 @@ seed_guest_up()
 	names=(a)
 	rm -rf "$share"; mkdir -p "$share"
 	echo a >"$share/guests"
-	IOMMU=1 CHECK=1 GUEST_WAIT=${SEED_PATIENCE:-300} SERVE= guests_up a=a,b || { guests_kill; return 1; }
+	IOMMU=${iommu:+1} CHECK=1 GUEST_WAIT=${SEED_PATIENCE:-300} SERVE= guests_up a=a,b || { guests_kill; return 1; }
 	cp "$vm_src/seed_guest.sh" "$share/"
 }
 
@@ -118,6 +124,7 @@ check_seed()
 	local told
 	told=$(seed_told "$seed" 3)
 	[ "$(seed_told "$seed" 4)" != accesses ] || { detail="$told needs the driver's loads and stores"; return 77; }
+	[ $told != memory_taken ] || [ ${#iommu[@]} -gt 0 ] || { detail="$told needs an IOMMU, which $ARCH guests do not have"; return 77; }
 	seed_build "$seed" && seed_try "$seed" || return
 	detail="${seed_rules:-no guest error }$([ "$seed_status" -eq 0 ] || echo "status $seed_status")"
 	case $told in

@@ -40,8 +40,7 @@ siw_build_one()
 		sed -i "$2" "$f"
 		diff -U0 "$f.orig" "$f" || changed=1
 	done
-	timeout 900 "$vm_src/in_layers.sh" "$seed_sets" make -s -j2 -C "/usr/src/linux-headers-$(ls "$guest_made/kernel/lib/modules")" M="$tree" \
-		CONFIG_RDMA_SIW=m modules
+	modules_build CONFIG_RDMA_SIW=m
 	status=$?
 	for f in "${files[@]}"; do mv "$f.orig" "$f"; touch "$f"; done
 	[ $status -eq 0 ] || { detail="siw does not compile: $1"; return 1; }
