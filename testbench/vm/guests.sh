@@ -48,7 +48,7 @@ child=(setpriv --pdeathsig KILL)
 patience=1
 plugin=$O/vm/guest-clock.so
 declare -A device_of=([a]=hca0 [b]=hca1)
-[ -z "${IOMMU:-}" ] || [ ${#iommu[@]} -gt 0 ] || die "IOMMU=1: $ARCH guests have none that a vfio-user device can be behind"
+case " ${DEVICE_A:-} ${DEVICE_B:-} ,$no_drivers" in *' ipath '*ib_qib) die "ipath: Debian's kernel for $ARCH has no ib_qib" ;; esac
 if [ "${TIME:-wall}" = simulated ]; then
 	SMP=1 WAIT_WRITES=false patience=50 GUEST_WAIT=$((5 * GUEST_WAIT))
 	[ -z "${IOMMU:-}${NO_DEVICE:-}" ] || die "IOMMU=1 and NO_DEVICE=1 need the wall clock: leave TIME=simulated away"
@@ -67,6 +67,28 @@ clock_of()
 	clock+=(-icount "shift=${ICOUNT_SHIFT:-0},sleep=off" -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$with")
 }
 
+# iommu_build: sets $iommu_module to the driver of the guests' IOMMU, built from Debian's source
+iommu_build()
+{
+	iommu_module=$cache/iommu-$(key "$guest_made" "$iommu_source")/$(basename "$iommu_source" .c).ko
+	[ ! -e "$iommu_module" ] || return 0
+	(
+		. "$vm_src/seeds.sh"
+		module_source iommu "$(dirname "$iommu_source")" || exit
+		echo "obj-m := $(basename "$iommu_source" .c).o" >"$seed_root$tree/$(dirname "$iommu_source")/Makefile"
+		modules_build && mkdir -p "$(dirname "$iommu_module")" && cp "$seed_root$tree/${iommu_source%.c}.ko" "$iommu_module"
+	) >"$VM_DIR/iommu.log" 2>&1
+}
+
+# iommu_prepare: gives the initrd this driver, unless the kernel is one that may have it
+iommu_prepare()
+{
+	local settings
+	[ -n "${IOMMU:-}" ] && [ -n "$iommu_source" ] && [ -z "${KERNEL:-}${iommu_module:-}" ] || return 0
+	iommu_build || { echo "vm: the driver of the guests' IOMMU does not compile: $VM_DIR/iommu.log" >&2; iommu_module=; return 1; }
+	settings=$(INITRD_MODULE=$iommu_module exec setpriv --pdeathsig TERM "$vm_src/prepare.sh" "${prepared[@]}") && eval "$settings"
+}
+
 guests_prepare()
 {
 	local settings
@@ -75,6 +97,7 @@ guests_prepare()
 	flock -n 9 || skip "another run is using $VM_DIR"
 	settings=$(exec setpriv --pdeathsig TERM "$vm_src/prepare.sh" "$@") || exit $?
 	eval "$settings"
+	prepared=("$@")
 	run_dir=$(mktemp -d /tmp/hcasim-vm.XXXXXX)
 	if [ -z "${NO_DEVICE:-}" ] && ! "$O/hcasim" --help | grep -q "hcasim serve"; then
 		skip "this hcasim has no serve"
@@ -234,6 +257,7 @@ guests_up()
 	mkdir -p "$share"/{cmd,out,done,sync,kernel} "$VM_DIR/kernel"
 	cp "$vm_src"/{agent,guest_root,guest_lib,kernel_watch,storage}.sh "$share/"
 	on_done=()
+	iommu_prepare || return
 	[ -n "${NO_DEVICE:-}" ] || serve_up "${@%%=*}"
 	device_watch &
 	watch_pid=$!

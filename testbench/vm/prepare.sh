@@ -9,6 +9,7 @@
 #
 #   prepare.sh [PACKAGE... [+ PACKAGE...]]   makes a set, and one over it; prints settings for starting the guests
 #   prepare.sh --build   makes sets with what builds modules for the guests' kernel on this machine; prints build_sets, and build_lists for in_layers.sh
+#   INITRD_MODULE=file           loaded by the initrd after its other modules
 #   KERNEL=vmlinuz MODULES=dir   use these instead of Debian's; dir holds lib/modules/VERSION, or .ko files that replace those of Debian's kernel
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -240,6 +241,10 @@ initrd_make()
 		esac
 		basename "${path%.xz}" .zst >>"$tree/modules/order"
 	done
+	if [ -n "${INITRD_MODULE:-}" ]; then
+		cp "$INITRD_MODULE" "$tree/modules/"
+		basename "$INITRD_MODULE" >>"$tree/modules/order"
+	fi
 	(cd "$tree" && find . | LC_ALL=C sort | in_root "$tools_root" /bin/cpio -o -H newc --quiet) |
 		in_root "$tools_root" /usr/bin/zstd -q -3 >"$file.part"
 	mv "$file.part" "$file"
@@ -296,7 +301,7 @@ fi
 version=$(kernel_version "$kernel")
 [ -d "$modules/lib/modules/$version" ] || die "$kernel is Linux $version, and there is no $modules/lib/modules/$version"
 [ -e "$modules/lib/modules/$version/modules.dep" ] || in_root "$tools_root" /sbin/depmod -b "$modules" "$version"
-initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version").zst
+initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version" ${INITRD_MODULE:-}).zst
 [ -e "$initrd" ] || initrd_make "$initrd" "$root" "$modules" "$version"
 printf 'qemu_root=%q\nguest_sets=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \
 	"$qemu_root" "$sets" "$kernel" "$(readlink -f "$modules/lib/modules")" "$initrd"

@@ -47,7 +47,7 @@ check_race_caught()
 	wait_until 900 grep -qs '^ *VM *held at' "$out" || { detail='the guest is not held'; kill $run; wait $run; cat "$out"; return 1; }
 	# the firmware first: when gdb leaves the guest, time goes on
 	timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex bt "$O/fw/hcasim-fw.elf" >"$out.firmware" 2>&1 </dev/null
-	timeout 60 gdb-multiarch -nx -batch -ex 'set architecture i386:x86-64' -x "$vm/a.symbols" -ex "target remote $vm/sockets/a.gdb" -ex bt -ex 'x/80ga $rsp' >"$out.guest" 2>&1 </dev/null
+	timeout 60 gdb-multiarch -nx -batch -ex "set architecture $gdb_arch" -x "$vm/a.symbols" -ex "target remote $vm/sockets/a.gdb" -ex bt -ex "x/80ga \$$gdb_sp" >"$out.guest" 2>&1 </dev/null
 	kill $run; wait $run
 	cat "$out" "$out.guest" "$out.firmware"
 	detail="$rule, held $(sed -n 's/.*held at \([0-9.]* us\).*/at \1/p' "$out" | head -n 1), in $(grep -oE '\<_*mlx4_[a-z_]*' "$out.guest" | uniq | head -n 3 | tr '\n' ' ')"

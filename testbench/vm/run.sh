@@ -37,8 +37,8 @@ wall) [ -z "${OUT:-}${SEED:-}${GDB:-}" ] || die "OUT, SEED and GDB need TIME=sim
 simulated) [ -n "$script" ] || [ -z "${OUT:-}" ] || die "OUT needs a script, because what is typed comes at another time in each run" ;;
 *) die "TIME: expected simulated or wall, got $TIME" ;;
 esac
-# TIME=simulated and ARCH=arm64 have no IOMMU: then only what needs no release is judged
-[ -z "${CHECK:-}" ] || [ "${TIME:-wall}" = simulated ] || [ ${#iommu[@]} -eq 0 ] || export IOMMU=1
+# TIME=simulated has no IOMMU: then only what needs no release is judged
+[ -z "${CHECK:-}" ] || [ "${TIME:-wall}" = simulated ] || export IOMMU=1
 [ -z "${SMALL:-}" ] || more_packages=
 guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in

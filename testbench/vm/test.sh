@@ -7,7 +7,7 @@
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
 #                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe,
 #                        `nic` an Ethernet port whose cable leads to a network card of QEMU, `one_guest`, `intx` and `iommu` both devices in one guest,
-#                        `fault` devices that fail on purpose
+#                        `fault` devices that fail on purpose, `arm64` guests with arm64 processors (the others, too, with ARCH=arm64)
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before.
 # build/vm-test.failed keeps the log of each check that failed, with the guests' consoles, the logs of serve and opensm, and captures. Exit status 1: a check failed,
@@ -29,7 +29,7 @@ short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
 # further checks come in groups, each with a function NAME_session; `make vm-test` runs those of $groups, in this order
-groups=(run simulated python storage qib qib_pair roce rxe nic fault one_guest intx iommu seeds siw)
+groups=(run simulated python storage qib qib_pair roce rxe nic fault one_guest intx iommu seeds siw arm64)
 declare -A title=(
 	[run]="make vm-run and make vm-exec"
 	[simulated]="guests in simulated time"
@@ -46,6 +46,7 @@ declare -A title=(
 	[iommu]="one guest, both devices, behind an IOMMU"
 	[seeds]="drivers built from source, with seeded bugs"
 	[races]="drivers with seeded races, in simulated time"
+	[arm64]="guests with arm64 processors"
 	[siw]="iWARP: Linux's siw against hcasim iwarp"
 )
 # the other checks name the devices of mlx4
@@ -202,6 +203,29 @@ races_session()
 	judge race.caught check_race_caught
 }
 
+# arm64_session: a short form of these checks, the unchanged driver and a seed built for arm64, and a guest in simulated time
+arm64_session()
+{
+	local "${arch_names[@]}" guest_sets kernel modules initrd iommu_module='' settings check guests=(a=a,b) names=(a) last_device=mlx4_1
+	local -x ARCH=arm64
+	arch_settings arm64
+	judge arm64.guest arm64_prepare
+	[ $last = pass ] || return
+	eval "$settings"
+	session arm64. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_lat
+	judge arm64.source seed_source
+	judge arm64.seed_none check_seed_plain
+	seed=irq_vector
+	judge arm64.seed_$seed check_seed
+	guests_kill
+	judge arm64.simulated check_simulated_one_guest
+}
+arm64_prepare()
+{
+	settings=$("$vm_src/prepare.sh" "${prepared[@]}") || { detail='no packages for arm64'; return 77; }
+	detail=$(sed -n 's/^kernel=//p' <<<"$settings")
+}
+
 run_session() { judge run check_run; }
 simulated_session() { local check; for check in "${simulated[@]}"; do judge simulated.$check check_simulated_$check; done; }
 
@@ -212,10 +236,12 @@ group()
 	case ${TIME:-wall}:$1 in
 	simulated:nic | simulated:siw) judge $1 other_clock ;;
 	simulated:iommu) judge $1 no_iommu ;;
+	*:qib | *:qib_pair) if [[ $no_drivers == *ib_qib* ]]; then judge $1 no_qib; else ${1}_session; fi ;;
 	*) ${1}_session ;;
 	esac
 }
 other_clock() { detail='what is at the other end has a clock of its own: leave TIME=simulated away'; return 77; }
+no_qib() { detail="Debian's kernel for $ARCH has no ib_qib"; return 77; }
 no_iommu() { detail='there is no IOMMU in simulated time: leave TIME=simulated away'; return 77; }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages + $storage_packages; fi
