@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
-#   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs (or some of them, such as seeds.plain seeds.cq_left), `storage` NVMe, iSER, SRP and NFS,
+#   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs (or some of them, such as seeds.owner_bit), `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `qib_pair` ib_qib against itself (or some of it, such as qib_pair.qib_cm), `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
@@ -59,7 +59,8 @@ esac
 wanted=("$@") all=
 simulated=(one_guest two_guests replay killed refused held boots)
 storage=(nvme iser srp nfs)
-seeds=(plain $(basename -s .sed "$vm_src"/seeds/*.sed))
+# `none`: the driver without a seed
+seeds=(none $(cd "$vm_src/seeds" && ls -- *.sed | sed 's/\.sed$//'))
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
@@ -186,7 +187,10 @@ seeds_session()
 	judge seed.source seed_source
 	[ $last = pass ] || return
 	for seed in "${seeds[@]}"; do
-		if [ "$seed" = plain ]; then judge seed.none check_seed_plain; else judge "seed.$seed" check_seed; fi
+		case $seed in
+		none) judge seed.none check_seed_plain ;;
+		*) judge "seed.$seed" check_seed ;;
+		esac
 	done
 	guests_kill
 }
