@@ -4,7 +4,7 @@
 # personality, above all rooms or in its own (mlx4.c, ipath/ipath.c), fills in the functions. testbench/scripts/check_rooms.py, a part of make test, reads this file and the objects' symbols,
 # and fails on a call that goes up. It also fails when more than 12 files of a room depend on each other in circles.
 src-y += $(addprefix $(d)/base/, event_core.c engine.c jitter.c keep.c memory.c memory_create.c pool.c)
-src-y += $(addprefix $(d)/host/, pcie.c pcie_setup.c pcie_host.c pci_config.c interrupt.c)
+src-y += $(addprefix $(d)/host/, pcie.c pcie_late.c pcie_setup.c pcie_host.c pci_config.c interrupt.c)
 src-y += $(addprefix $(d)/memory/, icm.c line_cache.c context_cache.c context_lines.c translate.c memory_key.c)
 src-y += $(addprefix $(d)/complete/, cqe_write.c cq_event.c event_queue.c object_lane.c)
 src-y += $(addprefix $(d)/wire/, crc.c crc_tables.c packet.c packet_queue.c packet_receive.c gather.c link_port.c link_train.c link_receive.c static_rate.c port_note.c eth_port.c eth_tables.c roce.c roce_crc.c frame.c)

@@ -142,6 +142,20 @@ uint32_t hca_command_fail_left(const struct hca *hca);
 uint32_t hca_dma_late_left(const struct hca *hca);
 
 /*
+ * Somebody who is asked how much longer each access takes than usual. PCIe's order stands: later
+ * writes of the device and its messages wait behind a late write, later accesses of the host behind a
+ * late register write; a late read is overtaken. `at` is where a DMA begins on the bus, or the
+ * offset of the register in its BAR.
+ */
+enum hca_late_way { HCA_LATE_READ, HCA_LATE_WRITE, HCA_LATE_REGISTER };
+
+struct hca_late_judge {
+	void *ctx;
+	uint64_t (*late_ps)(void *ctx, enum hca_late_way way, const char *what, uint64_t at);
+};
+void hca_late_ask(struct hca *hca, const struct hca_late_judge *judge);
+
+/*
  * From now on each DMA read and write, each interrupt message and each time that the firmware is
  * woken takes longer: at random by the seed, and at most as the parameters [host.pcie] *_jitter and
  * [hca.fw] jitter say.

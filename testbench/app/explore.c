@@ -242,8 +242,14 @@ static void tell_success(const struct search *s, const struct plan *plan, double
 	plan_measure(plan, s->options->schedules, &size);
 	printf("%s: %zu points in %zu places of the driver, %zu parties\n", s->run->scenario,
 	       size.points, size.places, size.parties);
-	printf("  places that conflict with the device: %zu, tried after it: %zu\n", size.conflicts,
-	       size.reversed);
+	printf("  places that come before a conflicting access of the device: %zu, held until "
+	       "after "
+	       "it: %zu\n",
+	       size.conflicts, size.reversed);
+	printf("  places that come after a write of the device: %zu, the write held until after "
+	       "them: "
+	       "%zu\n",
+	       size.follow, size.preceded);
 	printf("  bound (PCT): a random schedule finds a mistake of depth 2 with 1 in %.0f, of "
 	       "depth "
 	       "3 with 1 in %.0f\n",

@@ -50,6 +50,18 @@ static void put_point(const struct point *p, char *buf, size_t size)
 		snprintf(buf, size, "interrupt of vector %u of host %u comes later",
 			 (unsigned)p->at, p->host);
 		break;
+	case TURN_READ:
+	case TURN_WRITE:
+		snprintf(buf, size, "DMA %s of host %u's device, %s, at %#" PRIxPTR " %s later",
+			 p->store ? "write" : "read", p->host, p->what, p->at,
+			 p->store ? "lands" : "takes place");
+		break;
+	case TURN_DOORBELL:
+		snprintf(buf, size,
+			 "writes BAR %u offset %#" PRIxPTR " of host %u, which arrives later",
+			 (unsigned)(p->at >> BAR_SHIFT), p->at & (((uintptr_t)1 << BAR_SHIFT) - 1),
+			 p->host);
+		break;
 	default:
 		snprintf(buf, size, "interrupt of vector %u of host %u comes once more",
 			 (unsigned)p->at, p->host);

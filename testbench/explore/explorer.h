@@ -16,9 +16,10 @@ struct point {
 	enum turn_kind kind;
 	unsigned party;
 	unsigned host;
-	bool store;     /* of an access or a register */
-	uintptr_t at;   /* of an access; of a register its BAR and offset; a vector */
-	uint64_t place; /* in the driver: equal for points that the same code makes */
+	bool store;       /* of an access or a register */
+	uintptr_t at;     /* of an access or DMA; of a register its BAR and offset; a vector */
+	uint64_t place;   /* in the driver: equal for points that the same code makes */
+	const char *what; /* of a DMA: "cqe", ...; a string constant */
 	uint64_t now_ps;
 };
 

@@ -10,7 +10,7 @@
 
 enum {
 	LINE = 64,
-	GUIDED_EVERY = 2, /* every second schedule is guided */
+	ROUND = 3, /* of three schedules one holds the driver, one the device, one is random */
 	TURNS_MAX = 3,
 	LOG_WRITES = 6, /* a hold lasts for 1, 2, 4 ... 2^(LOG_WRITES - 1) writes of the device */
 	MARGIN_PS = 1000,
@@ -19,22 +19,29 @@ enum {
 };
 /* Nothing in a driver depends on a longer hold: it is longer than most of a scenario's waits. */
 #define LONGEST_PS CFG_US(400)
+/* What a bus may take under load, and no transport of the device times out in. */
+#define DEVICE_LONGEST_PS CFG_US(100)
 
 /* Points that the same code of the driver makes; or the interrupts of a vector. */
 struct place {
 	uint32_t first, count; /* in by_place[] */
 	bool conflicts;        /* the device comes by one of its cache lines later */
+	bool follows;          /* a write of the device has landed shortly before */
 };
 
 struct plan {
 	const struct notes *notes;
 	uint64_t seed;
 	uint32_t *by_place; /* indices of notes, sorted by place */
-	uint32_t *
-		next_on_line; /* by index of note: the device's next access that conflicts; 0: none */
+	/* by index of note, all of them indices of notes; 0: none */
+	uint32_t *next_on_line; /* the device's next access that conflicts with this point */
+	uint32_t *lands;        /* where the write of this point lands */
+	uint32_t *write;        /* the point of the write that lands here */
+	uint32_t *before;       /* the point of the device's write that is before this point */
 	size_t n_points;
 	struct place *places;
-	size_t n_places, n_conflicts;
+	uint32_t *followers; /* indices of places that follow a write */
+	size_t n_places, n_conflicts, n_followers;
 };
 
 /* --- places --- */
@@ -95,13 +102,18 @@ static void find_places(struct plan *p)
 		p->places[p->n_places - 1].count++;
 		if (p->next_on_line[p->by_place[i]])
 			p->places[p->n_places - 1].conflicts = true;
+		if (p->before[p->by_place[i]])
+			p->places[p->n_places - 1].follows = true;
 	}
 	for (size_t i = 0; i < p->n_places; i++)
 		p->n_conflicts += p->places[i].conflicts;
 	shuffle(p);
+	for (size_t i = 0; i < p->n_places; i++)
+		if (p->places[i].follows)
+			p->followers[p->n_followers++] = (uint32_t)i;
 }
 
-/* --- conflicts: the device's last access to each line, going back in time --- */
+/* --- conflicts: the device's last access to each line, going back in time, then forward --- */
 
 struct line {
 	uintptr_t line;
@@ -132,7 +144,7 @@ static size_t lines_touched(const struct notes *notes)
 	size_t n = 0;
 
 	for (size_t i = 0; i < notes->n; i++)
-		n += notes->noted[i].bytes / LINE + 2;
+		n += notes->noted[i].bytes / LINE + 2; /* a point is on one of them */
 	return n;
 }
 
@@ -141,9 +153,77 @@ static uint32_t sooner(uint32_t a, uint32_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-static int find_conflicts(struct plan *p)
+static void lines_access(const struct lines *lines, const struct noted *n, uint32_t i)
+{
+	for (uintptr_t at = n->at / LINE; at <= (n->at + n->bytes) / LINE; at++) {
+		struct line *l = line_of(lines, at);
+
+		if (n->store)
+			l->write = i;
+		else
+			l->read = i;
+	}
+}
+
+/* What comes next. Note 0 is never found by index: nothing is before it that could wait for it. */
+static void look_ahead(struct plan *p, const struct lines *lines)
 {
 	const struct noted *noted = p->notes->noted;
+
+	for (size_t i = p->notes->n; i-- > 1;) {
+		const struct noted *n = &noted[i];
+		const struct line *l;
+
+		if (n->kind == NOTED_DEVICE) {
+			lines_access(lines, n, (uint32_t)i);
+			continue;
+		}
+		if (n->kind != TURN_ACCESS && n->kind != TURN_WRITE)
+			continue;
+		l = line_of(lines, n->at / LINE);
+		if (n->kind == TURN_ACCESS) {
+			p->next_on_line[i] = n->store ? sooner(l->read, l->write) : l->write;
+		} else if (l->write && noted[l->write].at == n->at) {
+			p->lands[i] = l->write;
+			p->write[l->write] = (uint32_t)i;
+		}
+	}
+}
+
+static uint64_t since(const struct plan *p, uint32_t from, size_t to)
+{
+	return p->notes->noted[to].now_ps - p->notes->noted[from].now_ps;
+}
+
+/* What came before: to the same line; of a register or a wait, to the host's memory. */
+static void look_back(struct plan *p, const struct lines *lines)
+{
+	const struct noted *noted = p->notes->noted;
+	uint32_t landed[EXPLORER_PARTIES] = {0}, last;
+
+	for (size_t i = 1; i < p->notes->n; i++) {
+		const struct noted *n = &noted[i];
+
+		if (n->kind == NOTED_DEVICE) {
+			if (n->store) {
+				lines_access(lines, n, (uint32_t)i);
+				landed[n->host] = (uint32_t)i;
+			}
+			continue;
+		}
+		if (n->kind == TURN_ACCESS)
+			last = line_of(lines, n->at / LINE)->write;
+		else if (n->kind == TURN_REGISTER || n->kind == TURN_WAKE)
+			last = landed[n->host];
+		else
+			continue;
+		if (last && since(p, last, i) + MARGIN_PS < DEVICE_LONGEST_PS)
+			p->before[i] = p->write[last];
+	}
+}
+
+static int find_conflicts(struct plan *p)
+{
 	struct lines lines = {.mask = 1};
 
 	while (lines.mask < 2 * lines_touched(p->notes))
@@ -152,24 +232,9 @@ static int find_conflicts(struct plan *p)
 	if (!lines.slots)
 		return -1;
 	lines.mask--;
-	/* note 0 is never found by index: nothing is before it that could wait for it */
-	for (size_t i = p->notes->n; i-- > 1;) {
-		const struct noted *n = &noted[i];
-		struct line *l;
-
-		if (n->kind == NOTED_DEVICE) {
-			for (uintptr_t at = n->at / LINE; at <= (n->at + n->bytes) / LINE; at++) {
-				l = line_of(&lines, at);
-				if (n->store)
-					l->write = (uint32_t)i;
-				else
-					l->read = (uint32_t)i;
-			}
-		} else if (n->kind == TURN_ACCESS) {
-			l = line_of(&lines, n->at / LINE);
-			p->next_on_line[i] = n->store ? sooner(l->read, l->write) : l->write;
-		}
-	}
+	look_ahead(p, &lines);
+	memset(lines.slots, 0, (lines.mask + 1) * sizeof(*lines.slots));
+	look_back(p, &lines);
 	free(lines.slots);
 	return 0;
 }
@@ -213,6 +278,8 @@ static struct turn turn_of(const struct plan *p, uint32_t point, uint64_t ps)
 {
 	const struct noted *n = &p->notes->noted[point];
 
+	if ((n->kind == TURN_READ || n->kind == TURN_WRITE) && ps > DEVICE_LONGEST_PS)
+		ps = DEVICE_LONGEST_PS;
 	return (struct turn){
 		.kind = (enum turn_kind)n->kind, .party = n->party, .nth = n->nth, .ps = ps};
 }
@@ -226,8 +293,9 @@ static struct turn random_turn(const struct plan *p, struct rng *rng)
 		       until && rng_below(rng, 2) ? hold_until(p, point, until) : random_time(rng));
 }
 
-/* The first round takes a place's last point, the second its first, later ones any. */
-static struct turn guided_turn(const struct plan *p, unsigned nth, struct rng *rng)
+/* Holds the driver. The first round takes a place's last point, the second its first, later ones
+ * any. */
+static struct turn driver_turn(const struct plan *p, unsigned nth, struct rng *rng)
 {
 	const unsigned round = nth / (unsigned)p->n_places;
 	const struct place *place = &p->places[nth % p->n_places];
@@ -248,6 +316,37 @@ static struct turn guided_turn(const struct plan *p, unsigned nth, struct rng *r
 	return turn_of(p, point, until ? hold_until(p, point, until) : random_time(rng));
 }
 
+/* The next time after the point that its thread comes by a register; 0: it does not. */
+static uint32_t next_register(const struct plan *p, uint32_t point)
+{
+	const struct noted *noted = p->notes->noted;
+
+	for (size_t i = point + 1; i < p->notes->n; i++)
+		if (noted[i].kind == TURN_REGISTER && noted[i].party == noted[point].party)
+			return (uint32_t)i;
+	return 0;
+}
+
+/*
+ * Holds the device: a write that was before a point lands just after it; or just after the next
+ * register access of that thread, such as an arm doorbell. The first two rounds take the place's
+ * last point, later ones any.
+ */
+static struct turn device_turn(const struct plan *p, unsigned nth, struct rng *rng)
+{
+	const unsigned round = nth / (unsigned)p->n_followers;
+	const struct place *place = &p->places[p->followers[nth % p->n_followers]];
+	uint32_t i = round < 2 ? place->count - 1 : (uint32_t)rng_below(rng, place->count);
+	uint32_t point, write, until;
+
+	while (!p->before[p->by_place[place->first + i]])
+		i = (i + place->count - 1) % place->count;
+	point = p->by_place[place->first + i];
+	write = p->before[point];
+	until = round % 2 ? next_register(p, point) : point;
+	return turn_of(p, write, since(p, p->lands[write], until ? until : point) + MARGIN_PS);
+}
+
 void plan_schedule(const struct plan *p, unsigned number, struct schedule *s)
 {
 	struct rng rng;
@@ -256,8 +355,12 @@ void plan_schedule(const struct plan *p, unsigned number, struct schedule *s)
 	if (!p->n_points || !number)
 		return;
 	rng_init(&rng, p->seed ^ (uint64_t)number << 32, "schedule");
-	if (number % GUIDED_EVERY) {
-		s->turns[s->n++] = guided_turn(p, number / GUIDED_EVERY, &rng);
+	if (number % ROUND == 1) {
+		s->turns[s->n++] = driver_turn(p, number / ROUND, &rng);
+		return;
+	}
+	if (number % ROUND == 2 && p->n_followers) {
+		s->turns[s->n++] = device_turn(p, number / ROUND, &rng);
 		return;
 	}
 	for (unsigned turns = 1 + (unsigned)rng_below(&rng, TURNS_MAX); turns; turns--)
@@ -276,8 +379,13 @@ struct plan *plan_make(const struct notes *notes, uint64_t seed)
 	p->seed = seed;
 	p->by_place = calloc(notes->n + 1, sizeof(*p->by_place));
 	p->next_on_line = calloc(notes->n + 1, sizeof(*p->next_on_line));
+	p->lands = calloc(notes->n + 1, sizeof(*p->lands));
+	p->write = calloc(notes->n + 1, sizeof(*p->write));
+	p->before = calloc(notes->n + 1, sizeof(*p->before));
 	p->places = calloc(notes->n + 1, sizeof(*p->places));
-	if (!p->by_place || !p->next_on_line || !p->places || find_conflicts(p)) {
+	p->followers = calloc(notes->n + 1, sizeof(*p->followers));
+	if (!p->by_place || !p->next_on_line || !p->lands || !p->write || !p->before ||
+	    !p->places || !p->followers || find_conflicts(p)) {
 		plan_free(p);
 		return NULL;
 	}
@@ -291,7 +399,11 @@ void plan_free(struct plan *p)
 		return;
 	free(p->by_place);
 	free(p->next_on_line);
+	free(p->lands);
+	free(p->write);
+	free(p->before);
 	free(p->places);
+	free(p->followers);
 	free(p);
 }
 
@@ -304,7 +416,7 @@ static size_t parties_of(const struct plan *p)
 	for (size_t i = 0; i < p->n_points; i++) {
 		const struct noted *at = &p->notes->noted[p->by_place[i]];
 
-		if (at->kind == TURN_INTERRUPT || at->kind == TURN_SPURIOUS || seen[at->party])
+		if (strcmp(turn_kinds[at->kind].party, "thread") || seen[at->party])
 			continue;
 		seen[at->party] = true;
 		n++;
@@ -314,13 +426,15 @@ static size_t parties_of(const struct plan *p)
 
 void plan_measure(const struct plan *p, unsigned number, struct plan_size *size)
 {
-	const size_t guided = (number + GUIDED_EVERY - 1) / GUIDED_EVERY;
+	const size_t driver = (number + ROUND - 1) / ROUND, device = (number + ROUND - 2) / ROUND;
 
 	*size = (struct plan_size){.points = p->n_points,
 				   .places = p->n_places,
 				   .parties = parties_of(p),
-				   .conflicts = p->n_conflicts};
-	for (size_t i = 0; i < p->n_places && i < guided; i++)
+				   .conflicts = p->n_conflicts,
+				   .follow = p->n_followers,
+				   .preceded = device < p->n_followers ? device : p->n_followers};
+	for (size_t i = 0; i < p->n_places && i < driver; i++)
 		size->reversed += p->places[i].conflicts;
 	size->depth_2 = (double)size->parties * (double)p->n_points;
 	size->depth_3 = size->depth_2 * (double)p->n_points;

@@ -20,7 +20,12 @@
 	T(REGISTER, "register", "thread", "the thread waits before it reads or writes a register") \
 	T(WAKE, "wake", "thread", "the thread goes on later after a wait")                         \
 	T(INTERRUPT, "interrupt", "host", "an interrupt message arrives later")                    \
-	T(SPURIOUS, "spurious", "host", "an interrupt comes once more, without a message")
+	T(SPURIOUS, "spurious", "host", "an interrupt comes once more, without a message")         \
+	T(READ, "read", "host", "a DMA read of the device takes longer; others overtake it")       \
+	T(WRITE, "write", "host",                                                                  \
+	  "a DMA write of the device lands later; later ones and messages wait behind it")         \
+	T(DOORBELL, "doorbell", "thread",                                                          \
+	  "a register write reaches the device later; the thread goes on")
 
 enum turn_kind {
 #define T(NAME, word, party, what) TURN_##NAME,

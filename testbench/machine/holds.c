@@ -5,12 +5,20 @@
 #include "model/engine/base/event_core.h"
 #include "model/systemc/kernel.h"
 #include "testbench/dsan/hear/callout.h"
+#include "testbench/host.h"
 #include "testbench/os/calls.h"
 
 #include <stdlib.h>
 
 /* PLACE_CALLS reach from the platform to the driver, but not to the scenario. */
 enum { HOSTS = 2, BAR_SHIFT = 60, PLACE_CALLS = 5 };
+
+/* What the judge of a device is asked with. */
+struct judged {
+	struct holds *holds;
+	unsigned host;
+	uint64_t doorbell_ps; /* how much longer the register write that comes next takes */
+};
 
 struct holds {
 	struct explorer *explorer;
@@ -23,6 +31,7 @@ struct holds {
 		const struct kernel_thread *still; /* who holds the host; NULL: nobody */
 		uint64_t until_ps;
 	} hosts[HOSTS];
+	struct judged judged[HOSTS];
 	uint64_t calm_ps;
 	uint8_t host_of[EXPLORER_PARTIES]; /* by number of thread: host + 1; 0: not bound */
 	bool stood[EXPLORER_PARTIES];
@@ -211,6 +220,60 @@ uint64_t holds_interrupt(struct holds *h, unsigned host, unsigned vector, uint64
 	if (late + *again)
 		disturbed_until(h, p.now_ps + late + *again);
 	return late;
+}
+
+void holds_doorbell(struct holds *h, unsigned host, unsigned bar, uint64_t offset)
+{
+	if (h)
+		h->judged[host].doorbell_ps =
+			thread_point(h, (struct point){.kind = TURN_DOORBELL,
+						       .host = host,
+						       .store = true,
+						       .place = place_of_calls(h),
+						       .at = (uintptr_t)bar << BAR_SHIFT | offset});
+}
+
+/* One number for each purpose of DMA, the same in every run. */
+static uint64_t place_of_dma(const char *what)
+{
+	uint64_t place = 0;
+
+	for (; *what; what++)
+		place = (place ^ (unsigned char)*what) * UINT64_C(0x100000001b3);
+	return place;
+}
+
+static uint64_t late_ps(void *ctx, enum hca_late_way way, const char *what, uint64_t at)
+{
+	struct judged *j = ctx;
+	struct holds *h = j->holds;
+	const struct point p = {.kind = way == HCA_LATE_READ ? TURN_READ : TURN_WRITE,
+				.party = j->host,
+				.host = j->host,
+				.store = way == HCA_LATE_WRITE,
+				.what = what,
+				.place = place_of_dma(what),
+				.at = h->hosts[j->host].base + (at - HOST_MEMORY_BUS),
+				.now_ps = h->core->now_ps};
+	uint64_t ps;
+
+	if (way == HCA_LATE_REGISTER) {
+		ps = j->doorbell_ps;
+		j->doorbell_ps = 0;
+		return ps;
+	}
+	ps = explorer_point(h->explorer, &p);
+	if (ps)
+		disturbed_until(h, p.now_ps + ps);
+	return ps;
+}
+
+void holds_ask(struct holds *h, unsigned host, struct hca *hca)
+{
+	if (!h)
+		return;
+	h->judged[host] = (struct judged){.holds = h, .host = host};
+	hca_late_ask(hca, &(struct hca_late_judge){.ctx = &h->judged[host], .late_ps = late_ps});
 }
 
 uint64_t holds_calm_ps(const struct holds *h)

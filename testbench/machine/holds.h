@@ -13,6 +13,7 @@
 #include "testbench/explore/explorer.h"
 
 struct event_core;
+struct hca;
 struct holds;
 struct kernel;
 struct kernel_thread;
@@ -41,6 +42,10 @@ uint64_t holds_calm_ps(const struct holds *h);
 /* How much later the host's next interrupt message arrives; *again: after how long the interrupt
  * comes once more, 0: not. */
 uint64_t holds_interrupt(struct holds *h, unsigned host, unsigned vector, uint64_t *again);
+/* The running thread of this host writes a register now, without a wait in between. */
+void holds_doorbell(struct holds *h, unsigned host, unsigned bar, uint64_t offset);
+/* From now on the DMA of this host's device, and the writes to its registers, can take longer. */
+void holds_ask(struct holds *h, unsigned host, struct hca *hca);
 /* The device reads or writes the host's memory. */
 void holds_device(struct holds *h, unsigned host, uint64_t offset, size_t bytes, bool write);
 

@@ -323,6 +323,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 		  kernel_thread_self(host->kernel));
 	op_cpu(p, host_param_host_mmio_write(host->params));
 	settle(host);
+	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, bytes, size);
 }
 
@@ -335,6 +336,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 		  kernel_thread_self(host->kernel));
 	op_cpu(p, host_param_host_wc_write(host->params));
 	settle(host);
+	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
 }
 
@@ -569,6 +571,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		host_destroy(host);
 		return NULL;
 	}
+	holds_ask(host->config.holds, config->index, host_hca(host));
 	host->platform.pci_id = hca_pci_id(host_hca(host));
 	if (callouts_built() && has_checked_driver(host) && check_driver(host)) {
 		snprintf(err, err_size, "no memory for the checker of host %u", config->index);

@@ -176,66 +176,11 @@ static void write_due(struct event *ev)
 	dma_finish(ev);
 }
 
-/* How long hca_dma_late() asks to delay this DMA; 0: not at all. */
-static uint64_t late_by(struct pcie *pcie, const struct dma *dma, bool write)
-{
-	struct hca_late_dma *late = &pcie->late;
-
-	if (!late->times || write != late->write || (late->qpn && late->qpn != dma->qpn) ||
-	    (late->what && strcmp(late->what, dma->what)))
-		return 0;
-	if (late->skip) {
-		late->skip--;
-		return 0;
-	}
-	late->times--;
-	HCA_TRACE(pcie->hca, TP_DMA_LATE, .qpn = dma->qpn, .text = dma->what,
-		  .args = {late->by_ps, dma->len});
-	return late->by_ps;
-}
-
-void hca_dma_late(struct hca *hca, const struct hca_late_dma *late)
-{
-	hca->pcie->late = *late;
-	hca->pcie->disturbed = true;
-}
-
-void pcie_jitter(struct hca *hca, uint64_t seed)
-{
-	struct pcie *pcie = hca->pcie;
-	const struct pcie_root *root = &pcie->root;
-
-	jitter_init(&pcie->read_jitter, hca, seed, "read", root->read_jitter_ps);
-	jitter_init(&pcie->write_jitter, hca, seed, "write", root->write_jitter_ps);
-	jitter_init(&pcie->interrupt_jitter, hca, seed, "interrupt", root->interrupt_jitter_ps);
-	pcie->disturbed = true;
-}
-
-static uint64_t __attribute__((noinline)) read_disturb(struct pcie *pcie, const struct dma *dma)
-{
-	return late_by(pcie, dma, false) + jitter_draw_ps(&pcie->read_jitter);
-}
-
 /* How long the way of a posted TLP takes until it has landed, without waiting for earlier ones. */
 static uint64_t posted_way_ps(const struct pcie *pcie)
 {
 	return param_pcie_device_latency(pcie->hca->params) + pcie->root.latency_ps +
 	       pcie->root.write_latency_ps;
-}
-
-/* The write that has been reserved last takes longer; later ones do not overtake it. */
-static void __attribute__((noinline)) write_disturb(struct pcie *pcie, const struct dma *dma)
-{
-	const uint64_t own_ps = pcie->up_free_ps + posted_way_ps(pcie);
-
-	pcie->landed_ps =
-		pcie_max_ps(pcie->landed_ps, own_ps + jitter_draw_ps(&pcie->write_jitter)) +
-		late_by(pcie, dma, true);
-}
-
-uint32_t hca_dma_late_left(const struct hca *hca)
-{
-	return hca->pcie->late.times;
 }
 
 static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
@@ -401,7 +346,7 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		read_fragment(hca->pcie, &dma->frags[i], &t);
 	dma->ready_ps = t.ready_ps;
 	dma->ev.job = read_due;
-	late_ps = hca->pcie->disturbed ? read_disturb(hca->pcie, dma) : 0;
+	late_ps = hca->pcie->disturbed ? pcie_read_late_ps(hca->pcie, dma) : 0;
 	if (late_ps) {
 		/* other reads pass it: PCIe lets completions of different requests pass each other
 		 * */
@@ -482,7 +427,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	hca->stats.pcie_write_tlps += tlps;
 	posted_land(pcie, start, bytes, tlps);
 	if (pcie->disturbed)
-		write_disturb(pcie, dma);
+		pcie_write_late(pcie, dma, pcie->up_free_ps + posted_way_ps(pcie));
 	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;
 	if (hca_traces(hca, TP_DMA_WRITE_RUN))
@@ -571,7 +516,7 @@ static void message_send(struct hca *hca, struct posted *w, void (*due)(struct e
 	w->dma = (struct dma){.done = posted_done, .what = "message", .ev = {.job = due}};
 	active_add(hca, &w->dma);
 	posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)), bytes, 1);
-	pcie->landed_ps += late_by(pcie, &w->dma, true);
+	pcie->landed_ps += pcie_late_by(pcie, &w->dma, true);
 	event_set(hca->core, &w->dma.ev, pcie->landed_ps + delay_ps);
 }
 

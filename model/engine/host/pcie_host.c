@@ -81,6 +81,8 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 	at = end + pcie->root.latency_ps + param_pcie_device_latency(p);
 	if (a->bar == HCA_BAR_UAR && !a->done)
 		at += param_doorbell_latency(p);
+	if (pcie->disturbed && !a->done)
+		at += pcie_register_late_ps(pcie, a->offset);
 	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
 	a->ev.job = arrived;
 	HCA_TRACE(a->hca, TP_BAR_RUN, .text = a->done ? "read" : "write",

@@ -50,6 +50,7 @@ struct pcie {
 	bool disturbed; /* some DMA or message may take longer than usual, for one of these: */
 	struct hca_late_dma late; /* late.times: how many are still to be delayed */
 	struct jitter read_jitter, write_jitter, interrupt_jitter;
+	struct hca_late_judge judge;
 	struct posted *posted_free, *posted_all;
 	struct host_access *access_free, *access_all;
 };
@@ -79,6 +80,18 @@ static inline uint64_t pcie_credits_wait(struct pcie *pcie, struct pcie_credits 
 	}
 	return end;
 }
+
+/* --- pcie_late.c --- */
+
+/* How long hca_dma_late() asks to delay this DMA or message; 0: not at all. */
+uint64_t pcie_late_by(struct pcie *pcie, const struct dma *dma, bool write);
+/* How much longer a read takes; other reads overtake it. */
+uint64_t pcie_read_late_ps(struct pcie *pcie, const struct dma *dma);
+/* The write that has been reserved last takes longer. It would land at own_ps if no other write
+ * were before it. Later ones do not overtake it. */
+void pcie_write_late(struct pcie *pcie, const struct dma *dma, uint64_t own_ps);
+/* How much longer a write by the host to this offset of a BAR is on its way. */
+uint64_t pcie_register_late_ps(struct pcie *pcie, uint64_t offset);
 
 /* Cancels and frees the host's accesses: the device goes away. */
 void pcie_host_destroy(struct pcie *pcie);

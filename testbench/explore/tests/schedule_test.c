@@ -43,7 +43,10 @@ static void a_schedule_reads_back_as_it_was_written(void **state)
 					     {TURN_REGISTER, 4, 0, 1},
 					     {TURN_WAKE, 5, 1, 1000000},
 					     {TURN_INTERRUPT, 1, 2, 3000000},
-					     {TURN_SPURIOUS, 0, 9, 999}}};
+					     {TURN_SPURIOUS, 0, 9, 999},
+					     {TURN_READ, 0, 7, 500},
+					     {TURN_WRITE, 1, 8, 600},
+					     {TURN_DOORBELL, 6, 3, 700}}};
 	struct schedule back;
 	char complaint[256] = "";
 	FILE *f = fopen(path, "w");
