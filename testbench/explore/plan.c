@@ -10,7 +10,8 @@
 
 enum {
 	LINE = 64,
-	ROUND = 3, /* of three schedules one holds the driver, one the device, one is random */
+	ROUND = 4,   /* kinds of schedules, in turn */
+	AT_ONCE = 6, /* points of a place that a guided schedule holds */
 	TURNS_MAX = 3,
 	LOG_WRITES = 6, /* a hold lasts for 1, 2, 4 ... 2^(LOG_WRITES - 1) writes of the device */
 	MARGIN_PS = 1000,
@@ -27,6 +28,7 @@ struct place {
 	uint32_t first, count; /* in by_place[] */
 	bool conflicts;        /* the device comes by one of its cache lines later */
 	bool follows;          /* a write of the device has landed shortly before */
+	bool yields;           /* another thread of the host, such as an interrupt, may go first */
 };
 
 struct plan {
@@ -38,10 +40,12 @@ struct plan {
 	uint32_t *lands;        /* where the write of this point lands */
 	uint32_t *write;        /* the point of the write that lands here */
 	uint32_t *before;       /* the point of the device's write that is before this point */
+	uint32_t *handled;      /* where the host's next interrupt has been handled */
 	size_t n_points;
 	struct place *places;
 	uint32_t *followers; /* indices of places that follow a write */
-	size_t n_places, n_conflicts, n_followers;
+	uint32_t *yielders;  /* and of those that yield */
+	size_t n_places, n_conflicts, n_followers, n_yielders;
 };
 
 /* --- places --- */
@@ -104,13 +108,18 @@ static void find_places(struct plan *p)
 			p->places[p->n_places - 1].conflicts = true;
 		if (p->before[p->by_place[i]])
 			p->places[p->n_places - 1].follows = true;
+		if (p->handled[p->by_place[i]])
+			p->places[p->n_places - 1].yields = true;
 	}
 	for (size_t i = 0; i < p->n_places; i++)
 		p->n_conflicts += p->places[i].conflicts;
 	shuffle(p);
-	for (size_t i = 0; i < p->n_places; i++)
+	for (size_t i = 0; i < p->n_places; i++) {
 		if (p->places[i].follows)
 			p->followers[p->n_followers++] = (uint32_t)i;
+		if (p->places[i].yields)
+			p->yielders[p->n_yielders++] = (uint32_t)i;
+	}
 }
 
 /* --- conflicts: the device's last access to each line, going back in time, then forward --- */
@@ -222,6 +231,35 @@ static void look_back(struct plan *p, const struct lines *lines)
 	}
 }
 
+/*
+ * At a register, and after a wait, other threads of the host may go on. The interrupt that comes next
+ * has been handled when another thread of that host comes by a register: the handler gives its
+ * entries back.
+ */
+static void look_for_handlers(struct plan *p)
+{
+	const struct noted *noted = p->notes->noted;
+	uint32_t came[EXPLORER_PARTIES] = {0}, reg[EXPLORER_PARTIES] = {0},
+		 done[EXPLORER_PARTIES] = {0};
+
+	for (size_t i = p->notes->n; i-- > 1;) {
+		const struct noted *n = &noted[i];
+
+		if (n->kind == TURN_INTERRUPT) {
+			came[n->host] = (uint32_t)i;
+			done[n->host] = reg[n->host];
+		} else if (n->kind == TURN_REGISTER || n->kind == TURN_WAKE) {
+			const uint32_t by = done[n->host];
+
+			if (came[n->host] && by && noted[by].party != n->party &&
+			    since(p, (uint32_t)i, by) + MARGIN_PS < DEVICE_LONGEST_PS)
+				p->handled[i] = by;
+			if (n->kind == TURN_REGISTER)
+				reg[n->host] = (uint32_t)i;
+		}
+	}
+}
+
 static int find_conflicts(struct plan *p)
 {
 	struct lines lines = {.mask = 1};
@@ -235,6 +273,7 @@ static int find_conflicts(struct plan *p)
 	look_ahead(p, &lines);
 	memset(lines.slots, 0, (lines.mask + 1) * sizeof(*lines.slots));
 	look_back(p, &lines);
+	look_for_handlers(p);
 	free(lines.slots);
 	return 0;
 }
@@ -293,24 +332,38 @@ static struct turn random_turn(const struct plan *p, struct rng *rng)
 		       until && rng_below(rng, 2) ? hold_until(p, point, until) : random_time(rng));
 }
 
-/* Holds the driver. The first round takes a place's last point, the second its first, later ones
- * any. */
-static struct turn driver_turn(const struct plan *p, unsigned nth, struct rng *rng)
+/*
+ * Which points of a place a schedule holds: at most AT_ONCE, of those for which wanted[] is not 0 (or
+ * of all), the last one, the first one and others at random. Shrinking tells which of them matter.
+ */
+static unsigned choose_points(const struct plan *p, const struct place *place,
+			      const uint32_t *wanted, struct rng *rng, uint32_t points[AT_ONCE])
 {
-	const unsigned round = nth / (unsigned)p->n_places;
-	const struct place *place = &p->places[nth % p->n_places];
-	const uint32_t which = round == 0   ? place->count - 1
-			       : round == 1 ? 0
-					    : (uint32_t)rng_below(rng, place->count);
-	uint32_t point = p->by_place[place->first + which], until;
+	unsigned n = 0;
 
-	/* of the points of the place, the last that the device comes by afterwards */
-	for (uint32_t i = place->count; round == 0 && place->conflicts && i-- > 0;) {
-		point = p->by_place[place->first + i];
-		if (p->next_on_line[point])
-			break;
+	for (unsigned tries = 0; tries < 2 * AT_ONCE && n < AT_ONCE; tries++) {
+		uint32_t i = tries == 0   ? place->count - 1
+			     : tries == 1 ? 0
+					  : (uint32_t)rng_below(rng, place->count);
+		bool twice = false;
+
+		for (uint32_t left = place->count;
+		     wanted && left && !wanted[p->by_place[place->first + i]]; left--)
+			i = (i + place->count - 1) % place->count;
+		for (unsigned k = 0; k < n; k++)
+			twice |= points[k] == p->by_place[place->first + i];
+		if (!twice)
+			points[n++] = p->by_place[place->first + i];
 	}
-	until = round % 2 ? 0 : p->next_on_line[point];
+	return n;
+}
+
+/* Holds the driver until the device has come by the same line, or has written something. */
+static struct turn until_device(const struct plan *p, uint32_t point, unsigned round,
+				struct rng *rng)
+{
+	uint32_t until = round % 2 ? 0 : p->next_on_line[point];
+
 	if (!until)
 		until = nth_write(p, point, some_writes(rng));
 	return turn_of(p, point, until ? hold_until(p, point, until) : random_time(rng));
@@ -327,40 +380,65 @@ static uint32_t next_register(const struct plan *p, uint32_t point)
 	return 0;
 }
 
-/*
- * Holds the device: a write that was before a point lands just after it; or just after the next
- * register access of that thread, such as an arm doorbell. The first two rounds take the place's
- * last point, later ones any.
- */
-static struct turn device_turn(const struct plan *p, unsigned nth, struct rng *rng)
+/* Holds the write of the device that was before the point until just after it; or until after the
+ * next register access of that thread, such as an arm doorbell. */
+static struct turn until_driver(const struct plan *p, uint32_t point, unsigned round)
 {
-	const unsigned round = nth / (unsigned)p->n_followers;
-	const struct place *place = &p->places[p->followers[nth % p->n_followers]];
-	uint32_t i = round < 2 ? place->count - 1 : (uint32_t)rng_below(rng, place->count);
-	uint32_t point, write, until;
+	const uint32_t write = p->before[point];
+	const uint32_t until = round % 2 ? next_register(p, point) : 0;
 
-	while (!p->before[p->by_place[place->first + i]])
-		i = (i + place->count - 1) % place->count;
-	point = p->by_place[place->first + i];
-	write = p->before[point];
-	until = round % 2 ? next_register(p, point) : point;
 	return turn_of(p, write, since(p, p->lands[write], until ? until : point) + MARGIN_PS);
+}
+
+enum guide { OF_DRIVER, OF_DEVICE, OF_THREADS, RANDOM };
+
+static void guided(const struct plan *p, enum guide guide, unsigned nth, struct rng *rng,
+		   struct schedule *s)
+{
+	const size_t n = guide == OF_DRIVER   ? p->n_places
+			 : guide == OF_DEVICE ? p->n_followers
+					      : p->n_yielders;
+	const uint32_t at = (uint32_t)(nth % n);
+	const struct place *place = &p->places[guide == OF_DRIVER   ? at
+					       : guide == OF_DEVICE ? p->followers[at]
+								    : p->yielders[at]];
+	const uint32_t *wanted = guide == OF_DEVICE    ? p->before
+				 : guide == OF_THREADS ? p->handled
+				 : place->conflicts    ? p->next_on_line
+						       : NULL;
+	const unsigned round = nth / (unsigned)n;
+	uint32_t points[AT_ONCE];
+
+	s->n = choose_points(p, place, wanted, rng, points);
+	for (unsigned i = 0; i < s->n; i++)
+		s->turns[i] = guide == OF_DRIVER ? until_device(p, points[i], round, rng)
+			      : guide == OF_DEVICE
+				      ? until_driver(p, points[i], round)
+				      : turn_of(p, points[i],
+						hold_until(p, points[i], p->handled[points[i]]));
+}
+
+static enum guide guide_of(const struct plan *p, unsigned number)
+{
+	const enum guide guide = (enum guide)((number - 1) % ROUND);
+
+	return (guide == OF_DEVICE && !p->n_followers) || (guide == OF_THREADS && !p->n_yielders)
+		       ? RANDOM
+		       : guide;
 }
 
 void plan_schedule(const struct plan *p, unsigned number, struct schedule *s)
 {
+	enum guide guide;
 	struct rng rng;
 
 	s->n = 0;
 	if (!p->n_points || !number)
 		return;
 	rng_init(&rng, p->seed ^ (uint64_t)number << 32, "schedule");
-	if (number % ROUND == 1) {
-		s->turns[s->n++] = driver_turn(p, number / ROUND, &rng);
-		return;
-	}
-	if (number % ROUND == 2 && p->n_followers) {
-		s->turns[s->n++] = device_turn(p, number / ROUND, &rng);
+	guide = guide_of(p, number);
+	if (guide != RANDOM) {
+		guided(p, guide, (number - 1) / ROUND, &rng, s);
 		return;
 	}
 	for (unsigned turns = 1 + (unsigned)rng_below(&rng, TURNS_MAX); turns; turns--)
@@ -383,9 +461,11 @@ struct plan *plan_make(const struct notes *notes, uint64_t seed)
 	p->write = calloc(notes->n + 1, sizeof(*p->write));
 	p->before = calloc(notes->n + 1, sizeof(*p->before));
 	p->places = calloc(notes->n + 1, sizeof(*p->places));
+	p->handled = calloc(notes->n + 1, sizeof(*p->handled));
 	p->followers = calloc(notes->n + 1, sizeof(*p->followers));
+	p->yielders = calloc(notes->n + 1, sizeof(*p->yielders));
 	if (!p->by_place || !p->next_on_line || !p->lands || !p->write || !p->before ||
-	    !p->places || !p->followers || find_conflicts(p)) {
+	    !p->handled || !p->places || !p->followers || !p->yielders || find_conflicts(p)) {
 		plan_free(p);
 		return NULL;
 	}
@@ -404,6 +484,8 @@ void plan_free(struct plan *p)
 	free(p->before);
 	free(p->places);
 	free(p->followers);
+	free(p->handled);
+	free(p->yielders);
 	free(p);
 }
 
@@ -426,14 +508,17 @@ static size_t parties_of(const struct plan *p)
 
 void plan_measure(const struct plan *p, unsigned number, struct plan_size *size)
 {
-	const size_t driver = (number + ROUND - 1) / ROUND, device = (number + ROUND - 2) / ROUND;
+	const size_t driver = (number + ROUND - 1) / ROUND, device = (number + ROUND - 2) / ROUND,
+		     threads = (number + ROUND - 3) / ROUND;
 
 	*size = (struct plan_size){.points = p->n_points,
 				   .places = p->n_places,
 				   .parties = parties_of(p),
 				   .conflicts = p->n_conflicts,
 				   .follow = p->n_followers,
-				   .preceded = device < p->n_followers ? device : p->n_followers};
+				   .preceded = device < p->n_followers ? device : p->n_followers,
+				   .yield = p->n_yielders,
+				   .yielded = threads < p->n_yielders ? threads : p->n_yielders};
 	for (size_t i = 0; i < p->n_places && i < driver; i++)
 		size->reversed += p->places[i].conflicts;
 	size->depth_2 = (double)size->parties * (double)p->n_points;

@@ -3,13 +3,14 @@
  * Which schedules to try. The plan is made from the points of one run that nobody disturbs, and
  * schedule N of a seed is always the same one.
  *
- * Of three schedules two are guided, so that conflicting accesses are tried in the other order, too.
+ * Of four schedules three are guided, so that conflicting accesses are tried in the other order, too.
  * The first takes the places (one instruction of the driver, one interrupt vector, one purpose of
- * DMA) in turn, and holds one of their points until the device has gone past it: until after its
- * next access to the same cache line, or after one of its next writes. The second takes the places
- * that follow a write of the device to the same cache line, or a register access or a wait that
- * follows any write, and holds that write until the driver has gone past it. So each place is tried
- * in the other order before any is tried a second time. The third schedule is random, after PCT
+ * DMA) in turn, and holds points of it until the device has gone past: until after its next access
+ * to the same cache line, or after one of its next writes. The second takes the places that follow a
+ * write of the device to the same cache line, or a register access or a wait that follows any write,
+ * and holds that write until the driver has gone past. The third takes the register accesses and
+ * waits soon before an interrupt, and holds them until it has been handled. So each place is tried in
+ * the other order before any is tried a second time. The fourth schedule is random, after PCT
  * (Burckhardt and others, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs",
  * ASPLOS 2010): one to three points, evenly distributed over all.
  */
@@ -34,6 +35,9 @@ struct plan_size {
 	/* places that follow a write of the device; and how many of them schedules 1 to `number`
 	 * let go before it */
 	size_t follow, preceded;
+	/* places where other threads may go on, soon before an interrupt; and how many of them
+	 * schedules 1 to `number` hold until it has been handled */
+	size_t yield, yielded;
 	/* PCT's bound for one random schedule, as 1 in so many: the chance to find a mistake that
 	 * shows when one point (depth 2), or two (depth 3), come at the wrong time */
 	double depth_2, depth_3;

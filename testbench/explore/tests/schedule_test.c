@@ -149,12 +149,12 @@ static void a_conflict_is_tried_in_the_other_order(void **state)
 	bool reversed = false;
 
 	assert_non_null(p);
-	plan_measure(p, 6, &size);
+	plan_measure(p, 12, &size);
 	assert_int_equal(size.points, 1 + 2 * DRIVER);
 	assert_int_equal(size.places, 3);
 	assert_int_equal(size.conflicts, 1);
 	assert_int_equal(size.reversed, 1);
-	for (unsigned number = 1; number <= 6; number++) {
+	for (unsigned number = 1; number <= 12; number++) {
 		struct schedule s;
 
 		plan_schedule(p, number, &s);
