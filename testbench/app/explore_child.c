@@ -73,7 +73,8 @@ static bool is_about_time(const char *failure)
 {
 	static const char *const orders[] = {" < ", " > ", " <= ", " >= "};
 	static const char *const times[] = {"_ps", "CFG_NS(", "CFG_US(", "CFG_MS(", "CFG_S("};
-	static const char *const spans[] = {" after the one before", "tb_now(tb) - "};
+	static const char *const spans[] = {" after the one before", "tb_now(tb) - ",
+					    "expected tb_now(tb) is "};
 
 	return has_any(failure, spans, ARRAY_SIZE(spans)) ||
 	       (has_any(failure, orders, ARRAY_SIZE(orders)) &&

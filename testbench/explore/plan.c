@@ -20,8 +20,11 @@ enum {
 };
 /* Nothing in a driver depends on a longer hold: it is longer than most of a scenario's waits. */
 #define LONGEST_PS CFG_US(400)
-/* What a bus may take under load, and no transport of the device times out in. */
-#define DEVICE_LONGEST_PS CFG_US(100)
+/* What a bus may take under load. No transport of the device times out meanwhile, and no link that
+ * went down is up again. */
+#define DEVICE_LONGEST_PS CFG_US(20)
+/* An interrupt is handled soon after a point if it is handled in this time. */
+#define SOON_PS CFG_US(100)
 
 /* Points that the same code of the driver makes; or the interrupts of a vector. */
 struct place {
@@ -252,7 +255,7 @@ static void look_for_handlers(struct plan *p)
 			const uint32_t by = done[n->host];
 
 			if (came[n->host] && by && noted[by].party != n->party &&
-			    since(p, (uint32_t)i, by) + MARGIN_PS < DEVICE_LONGEST_PS)
+			    since(p, (uint32_t)i, by) < SOON_PS)
 				p->handled[i] = by;
 			if (n->kind == TURN_REGISTER)
 				reg[n->host] = (uint32_t)i;

@@ -11,7 +11,7 @@
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
-enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_US = 100 };
+enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_US = 40000 };
 
 struct note {
 	struct ib_cqe cqe;
@@ -136,7 +136,7 @@ static void moderated(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(ib_modify_cq(x.cq, COUNT, PERIOD_US));
 	before = drv_cq_events(x.cq->drv);
 	post_empty(tb, &x, &n, COUNT - 1);
-	pass_time(CFG_US(PERIOD_US / 2));
+	pass_time(CFG_US(PERIOD_US / 4));
 	expect_equal(n.done, 0);
 	post_empty(tb, &x, &n, 1);
 	pass_time(CFG_US(PERIOD_US / 4));
