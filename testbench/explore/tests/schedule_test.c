@@ -167,6 +167,61 @@ static void a_conflict_is_tried_in_the_other_order(void **state)
 	plan_free(p);
 }
 
+/* A write of the device lands, the driver looks, and rings a doorbell; an interrupt comes, and its
+ * handler gives its entries back. */
+static struct notes *a_wake_up(void)
+{
+	enum { WRITE_NTH = 7, US = 1000000 };
+	static struct noted noted[] = {
+		{.kind = TURN_WAKE, .party = 1},
+		{.kind = TURN_WRITE, .at = LINE, .nth = WRITE_NTH, .store = true},
+		{.kind = NOTED_DEVICE, .at = LINE, .bytes = 8, .store = true, .now_ps = US},
+		{.kind = TURN_ACCESS, .party = 1, .at = LINE, .place = 1, .now_ps = 2 * US},
+		{.kind = TURN_REGISTER, .party = 1, .at = 4, .place = 2, .now_ps = 3 * US},
+		{.kind = TURN_INTERRUPT, .at = 1, .now_ps = 4 * US},
+		{.kind = TURN_REGISTER, .party = 2, .at = 8, .place = 3, .now_ps = 6 * US},
+	};
+	static struct notes notes;
+
+	notes = (struct notes){.noted = noted, .n = sizeof(noted) / sizeof(*noted)};
+	return &notes;
+}
+
+static bool holds_for(const struct plan *p, enum turn_kind kind, unsigned party, uint32_t nth,
+		      uint64_t ps)
+{
+	for (unsigned number = 1; number <= 40; number++) {
+		struct schedule s;
+
+		plan_schedule(p, number, &s);
+		for (unsigned i = 0; number % 4 && i < s.n; i++)
+			if (s.turns[i].kind == kind && s.turns[i].party == party &&
+			    s.turns[i].nth == nth && s.turns[i].ps >= ps &&
+			    s.turns[i].ps < ps + 10000)
+				return true;
+	}
+	return false;
+}
+
+/* The write lands after the driver's look and after its doorbell; the doorbell leaves after the
+ * handler. */
+static void a_wake_up_is_tried_in_every_order(void **state)
+{
+	struct plan *p = plan_make(a_wake_up(), 1);
+	struct plan_size size;
+
+	assert_non_null(p);
+	plan_measure(p, 40, &size);
+	assert_int_equal(size.follow, 3);
+	assert_int_equal(size.preceded, 3);
+	assert_int_equal(size.yield, 1);
+	assert_int_equal(size.yielded, 1);
+	assert_true(holds_for(p, TURN_WRITE, 0, 7, 1000000));
+	assert_true(holds_for(p, TURN_WRITE, 0, 7, 2000000));
+	assert_true(holds_for(p, TURN_REGISTER, 1, 0, 3000000));
+	plan_free(p);
+}
+
 static void a_schedule_depends_on_seed_and_number_alone(void **state)
 {
 	struct plan *p = plan_make(a_run(), 1), *other = plan_make(a_run(), 2);
@@ -202,6 +257,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_line_is_named),
 		cmocka_unit_test(points_are_counted_for_each_party),
 		cmocka_unit_test(a_conflict_is_tried_in_the_other_order),
+		cmocka_unit_test(a_wake_up_is_tried_in_every_order),
 		cmocka_unit_test(a_schedule_depends_on_seed_and_number_alone),
 	};
 	const int fd = mkstemp(path);

@@ -251,6 +251,40 @@ static void jitter_keeps_the_order_of_writes(void **state)
 			TRIES * 11426 + DEVICE + ROOT + WRITE + WRITE_JITTER);
 }
 
+enum { JUDGED_LATE = 700000 };
+
+static uint64_t judge_once(void *ctx, enum hca_late_way way, const char *what, uint64_t at)
+{
+	bool *once = ctx;
+	const bool yes = *once && way == HCA_LATE_WRITE && at == MEMORY_BUS;
+
+	if (yes)
+		*once = false;
+	return yes ? JUDGED_LATE : 0;
+}
+
+/* The first of two writes lands later by what the judge says; the second one and a message wait
+ * behind it. */
+static void a_judge_delays_writes_in_order(void **state)
+{
+	struct note *first = note(MEMORY_BUS, 64), *second = note(MEMORY_BUS + 64, 64);
+	const uint64_t usual = 11425 + DEVICE + ROOT + WRITE;
+	bool once = true;
+
+	hca_late_ask(&fx.hca, &(struct hca_late_judge){.ctx = &once, .late_ps = judge_once});
+	pcie_write(&fx.hca, &first->dma, 0);
+	pcie_write(&fx.hca, &second->dma, 0);
+	pcie_message(&fx.hca, 3, 0xfee00000, 0x4003, 0);
+	fx_run();
+	assert_false(once);
+	assert_int_equal(first->done_ps, usual + JUDGED_LATE);
+	assert_true(second->done_ps >= first->done_ps);
+	assert_int_equal(fx.n_irqs, 1);
+	assert_true(fx.irqs[0].at_ps >= second->done_ps);
+	test_free(first);
+	test_free(second);
+}
+
 static void jitter_follows_the_seed(void **state)
 {
 	uint64_t done_ps[3];
@@ -581,6 +615,7 @@ int main(void)
 		T(jitter_has_bounds),
 		T(jitter_keeps_the_order_of_writes),
 		T(jitter_follows_the_seed),
+		T(a_judge_delays_writes_in_order),
 		T(a_tag_is_waited_for),
 		T(posted_credits_are_waited_for),
 		T(messages_want_credits_too),
