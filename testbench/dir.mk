@@ -91,9 +91,10 @@ prog-y += damage:$(d)/fuzz/damage.c,$(d)/fuzz/folder.c fuzz_seeds:$(d)/fuzz/seed
 # serve between a hostile guest and a good one
 prog-y += tests/under_attack:$(d)/tests/under_attack.c,$(d)/tests/hostile.c,$(d)/tests/serve_guest.c
 
-# The plugin for the QEMU of guests in simulated time. It is under the GPL, as QEMU is, so it is a file of its own, which only QEMU
+# The plugin for the QEMU of guests in simulated time. It is under the GPL, as QEMU is, so it has files of its own, which only QEMU
 # loads.
-$(O)/vm/guest-clock.so: $(d)/vm/clock/guest_clock.c model/vfio_user/guest_page.h $(O)/flags.stamp
-	$(call say,CC,$<)
+plugin-src := $(addprefix $(d)/vm/clock/, guest_clock.c guest_watch.c)
+$(O)/vm/guest-clock.so: $(plugin-src) $(d)/vm/clock/guest_plugin.h model/vfio_user/guest_page.h $(O)/flags.stamp
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O2 -g $(CWARN) $(if $(WERROR),-Werror) -fPIC -shared -fvisibility=hidden -I. -o $@ $<
+	$(Q)$(CC) -std=gnu11 -O2 -g $(CWARN) $(if $(WERROR),-Werror) -fPIC -shared -fvisibility=hidden -I. -o $@ $(filter %.c,$^)

@@ -50,6 +50,8 @@ int vfu_device_map(struct vfu_device *device, const struct guest_map *map)
 	if (limit)
 		limit_tell(device, &device->told_map_limits, limit, "guest memory is not mapped",
 			   map->start);
+	if (!rc && device->watcher.dma_map)
+		device->watcher.dma_map(device->watcher.arg, device, map);
 	return rc;
 }
 
@@ -238,6 +240,7 @@ static void note_access(struct vfu_device *device, unsigned region, uint64_t off
 		value = little ? value | (uint64_t)bytes[i] << (8 * i) : value << 8 | bytes[i];
 	*a = (struct vfu_access){.time_ps = device->core->now_ps,
 				 .offset = offset,
+				 .pc = device->pc,
 				 .value = value,
 				 .size = count,
 				 .region = (uint8_t)region,

@@ -19,6 +19,7 @@ enum { VFU_ACCESSES = 16 };
 /* An access of the guest to a region; `value` holds at most its first 8 bytes. */
 struct vfu_access {
 	uint64_t time_ps, offset;
+	uint64_t pc;    /* of the guest's instruction, 0: not known */
 	uint64_t value; /* configuration space is little-endian, BARs are as the device says */
 	uint32_t size;
 	uint8_t region; /* enum vfu_region */
@@ -37,6 +38,8 @@ struct vfu_watcher {
 	void (*limit)(void *arg, const struct vfu_device *device, const char *text);
 	/* Called for every write before it takes effect, and for every read after it. */
 	void (*access)(void *arg, const struct vfu_device *device, const struct vfu_access *access);
+	/* The guest has mapped memory for the device. */
+	void (*dma_map)(void *arg, const struct vfu_device *device, const struct guest_map *map);
 	/* The guest takes back memory that it has mapped for the device. size UINT64_MAX: all. */
 	void (*dma_unmap)(void *arg, const struct vfu_device *device, uint64_t bus, uint64_t size);
 	/* A line for the server's log, without newline. */
@@ -66,6 +69,7 @@ struct vfu_device {
 	uint64_t accessed; /* accesses so far; the latest is accesses[(accessed - 1) % VFU_ACCESSES]
 			    */
 	struct vfu_reading reading;
+	uint64_t pc; /* of the guest's instruction that accesses a region, 0: not known */
 	bool told_unreachable; /* memory without a descriptor was reported; once per client */
 	/* 1 << enum guest_limit: reported for a DMA_MAP, for DMA; once per client */
 	uint8_t told_map_limits, told_dma_limits;

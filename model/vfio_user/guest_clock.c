@@ -30,7 +30,7 @@ struct guest {
 	bool admitted;     /* its link is open */
 	bool ended;
 	uint8_t note[GUEST_NOTE_BYTES]; /* to the other guest */
-	uint64_t ticks, accesses;
+	uint64_t ticks, accesses, told;
 	unsigned irqs;
 	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
 };
@@ -55,6 +55,7 @@ struct guest_clock {
 	struct guest guests[GUEST_CLOCKS_MAX];
 	struct guest_device devices[GUEST_CLOCKS_MAX];
 	unsigned device_count;
+	struct guest_clock_watcher watcher;
 	uint64_t began_ns; /* wall time of the first question */
 	char trouble[TROUBLE_CHARS];
 };
@@ -310,6 +311,11 @@ static void access_begin(struct guest *guest, bool is_read)
 		answer(guest, 0);
 		return;
 	}
+	if (!is_read && guest->clock->watcher.write)
+		guest->clock->watcher.write(guest->clock->watcher.arg, device, region, offset,
+					    page->data, count, &page->question.code,
+					    page->machine);
+	device->pc = region == VFU_REGION_CONFIG ? 0 : page->question.code.pc;
 	guest->reads = is_read;
 	if (is_read)
 		rc = vfu_device_read_timed(device, region, offset, page->data, count, read_done,
@@ -389,6 +395,60 @@ static void guests_admit(struct guest_clock *clock)
 	}
 }
 
+/* --- accesses to memory --- */
+
+static void access_hear(struct guest *guest)
+{
+	const struct guest_clock *clock = guest->clock;
+	const struct guest_page *page = guest->link.page;
+	const struct guest_access access = {.address = page->access.address,
+					    .bytes = page->access.count,
+					    .store = page->access.store};
+
+	for (const struct guest_device *d = clock->devices;
+	     d < clock->devices + clock->device_count && clock->watcher.access; d++)
+		if (d->guest == guest && page->access.devices >> d->device->index & 1)
+			clock->watcher.access(clock->watcher.arg, d->device, &access,
+					      &page->access.code, page->machine);
+	guest->told++;
+	guest_link_heard(&guest->link);
+}
+
+/* They take no time and have no place in the order of questions: memory is as the guest sees it. */
+static bool accesses_hear(struct guest_clock *clock)
+{
+	bool any = false;
+
+	for (struct guest *g = clock->guests; g < clock->guests + clock->count; g++) {
+		if (!guest_link_tells(&g->link))
+			continue;
+		access_hear(g);
+		any = true;
+	}
+	return any;
+}
+
+static bool any_tells(const struct guest_clock *clock)
+{
+	for (const struct guest *g = clock->guests; g < clock->guests + clock->count; g++)
+		if (guest_link_tells(&g->link))
+			return true;
+	return false;
+}
+
+void guest_clock_watch(struct guest_clock *clock, const struct guest_clock_watcher *watcher)
+{
+	clock->watcher = *watcher;
+}
+
+void guest_clock_watch_page(struct guest_clock *clock, const struct vfu_device *device,
+			    uint64_t page, bool watched)
+{
+	for (struct guest_device *d = clock->devices; d < clock->devices + clock->device_count; d++)
+		if (d->device == device)
+			guest_link_watch(&d->guest->link, device->index, page, watched);
+}
+
 bool guest_clock_serve(struct guest_clock *clock)
 {
 	const uint64_t start_ns = vfu_server_wall_ns();
@@ -396,9 +456,12 @@ bool guest_clock_serve(struct guest_clock *clock)
 
 	guests_admit(clock);
 	do {
+		const bool heard = accesses_hear(clock);
 		struct guest *guest = next_to_serve(clock);
 
-		if (guest)
+		if (heard)
+			;
+		else if (guest)
 			question_serve(guest);
 		else if (!all_read(clock))
 			return any;
@@ -413,7 +476,7 @@ bool guest_clock_doze(struct guest_clock *clock)
 {
 	for (unsigned i = 0; i < clock->count; i++)
 		guest_link_sleeps(&clock->guests[i].link, true);
-	return !next_to_serve(clock) && !all_read(clock);
+	return !next_to_serve(clock) && !all_read(clock) && !any_tells(clock);
 }
 
 void guest_clock_wake(struct guest_clock *clock)

@@ -27,6 +27,7 @@
 
 struct event_core;
 struct guest_clock;
+struct guest_code;
 struct sim_params;
 struct vfu_device;
 struct vfu_server;
@@ -42,6 +43,29 @@ void guest_clock_destroy(struct guest_clock *clock);
 int guest_clock_listen(struct guest_clock *clock, const char *path, char *err, size_t err_size);
 /* Gives a device to the guest that awaits at the socket number `guest`, counted from 0. */
 void guest_clock_attach(struct guest_clock *clock, unsigned guest, struct vfu_device *device);
+
+/* A load or store of the guest in a page that is watched. */
+struct guest_access {
+	uint64_t address; /* physical */
+	uint32_t bytes;
+	bool store; /* it is made */
+};
+
+/* Who hears what the guests' drivers do, when they do it: a write to a device is heard before PCIe
+ * has carried it there. `machine`: enum guest_machine. */
+struct guest_clock_watcher {
+	void *arg;
+	void (*access)(void *arg, const struct vfu_device *device,
+		       const struct guest_access *access, const struct guest_code *code,
+		       uint32_t machine);
+	void (*write)(void *arg, const struct vfu_device *device, uint32_t region, uint64_t offset,
+		      const void *bytes, uint32_t count, const struct guest_code *code,
+		      uint32_t machine);
+};
+void guest_clock_watch(struct guest_clock *clock, const struct guest_clock_watcher *watcher);
+/* This page of the guest's memory is watched for the device from now on, or no longer. */
+void guest_clock_watch_page(struct guest_clock *clock, const struct vfu_device *device,
+			    uint64_t page, bool watched);
 
 /* Answers every question that can be answered now. True if there was one. */
 bool guest_clock_serve(struct guest_clock *clock);

@@ -32,9 +32,13 @@ void guest_link_close(struct guest_link *link)
 	source_close(link, &link->bell);
 	fd_close(&link->wake_fd);
 	fd_close(&link->page_fd);
+	fd_close(&link->watched_fd);
 	if (link->page)
 		munmap(link->page, sizeof(*link->page));
+	if (link->watched)
+		munmap(link->watched, GUEST_MEMORY_PAGES);
 	link->page = NULL;
+	link->watched = NULL;
 }
 
 void guest_link_destroy(struct guest_link *link)
@@ -59,21 +63,33 @@ static void bell_ready(struct vfu_source *source, uint32_t events)
 	(void)!read(source->fd, &count, sizeof(count));
 }
 
+/* Memory that is shared with the guest; NULL, and errno, if there is none. */
+static void *shared_create(const char *name, size_t bytes, int *fd)
+{
+	void *at;
+
+	*fd = memfd_create(name, MFD_CLOEXEC);
+	if (*fd < 0 || ftruncate(*fd, (off_t)bytes))
+		return NULL;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
 static int page_create(struct guest_link *link)
 {
-	void *page;
-
-	link->page_fd = memfd_create("hcasim-guest-page", MFD_CLOEXEC);
 	link->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	link->bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (link->page_fd < 0 || link->wake_fd < 0 || link->bell.fd < 0 ||
-	    ftruncate(link->page_fd, sizeof(struct guest_page)))
+	if (link->wake_fd < 0 || link->bell.fd < 0)
 		return -errno;
-	page = mmap(NULL, sizeof(struct guest_page), PROT_READ | PROT_WRITE, MAP_SHARED,
-		    link->page_fd, 0);
-	if (page == MAP_FAILED)
+	/* only what is written takes memory */
+	link->watched =
+		shared_create("hcasim-guest-watched", GUEST_MEMORY_PAGES, &link->watched_fd);
+	if (!link->watched)
 		return -errno;
-	link->page = page;
+	link->page =
+		shared_create("hcasim-guest-page", sizeof(struct guest_page), &link->page_fd);
+	if (!link->page)
+		return -errno;
 	return vfu_server_watch(link->server, &link->bell, EPOLLIN);
 }
 
@@ -81,7 +97,8 @@ static int hello_send(struct guest_link *link)
 {
 	struct guest_hello hello = {GUEST_HELLO_MAGIC, GUEST_PAGE_VERSION,
 				    sizeof(struct guest_page)};
-	const int fds[GUEST_HELLO_FDS] = {link->page_fd, link->wake_fd, link->bell.fd};
+	const int fds[GUEST_HELLO_FDS] = {link->page_fd, link->wake_fd, link->bell.fd,
+					   link->watched_fd};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(fds))];
@@ -138,6 +155,7 @@ int guest_link_listen(struct guest_link *link, struct vfu_server *server, const 
 				    .server = server,
 				    .page_fd = -1,
 				    .wake_fd = -1,
+				    .watched_fd = -1,
 				    .ended = ended};
 	strcpy(link->path, path);
 	rc = vfu_server_watch(server, &link->listener, 0);
@@ -171,13 +189,39 @@ uint32_t guest_link_questions(const struct guest_link *link)
 	return link->page ? shared_read(&link->page->question.asked) : 0;
 }
 
-void guest_link_answer(struct guest_link *link, uint32_t answered)
+/* Writes what the guest waits for, and wakes it if it sleeps. */
+static void go_on(struct guest_link *link, uint32_t *word, uint32_t value)
 {
 	const uint64_t one = 1;
 
-	shared_write(&link->page->answer.answered, answered);
+	shared_write(word, value);
 	if (shared_read(&link->page->guest_sleeps))
 		(void)!write(link->wake_fd, &one, sizeof(one));
+}
+
+void guest_link_answer(struct guest_link *link, uint32_t answered)
+{
+	go_on(link, &link->page->answer.answered, answered);
+}
+
+bool guest_link_tells(const struct guest_link *link)
+{
+	return link->page && shared_read(&link->page->access.told) != link->page->heard;
+}
+
+void guest_link_heard(struct guest_link *link)
+{
+	go_on(link, &link->page->heard, link->page->heard + 1);
+}
+
+void guest_link_watch(struct guest_link *link, unsigned device, uint64_t page, bool watched)
+{
+	const uint8_t bit = (uint8_t)(1 << device);
+
+	if (!link->watched || page >= GUEST_MEMORY_PAGES)
+		return;
+	link->watched[page] =
+		(uint8_t)(watched ? link->watched[page] | bit : link->watched[page] & ~bit);
 }
 
 void guest_link_go(struct guest_link *link)

@@ -17,7 +17,9 @@ struct guest_link {
 	struct vfu_source listener;
 	struct vfu_server *server;
 	struct guest_page *page; /* NULL: no guest */
+	uint8_t *watched;        /* a byte for each page of the guest's memory */
 	int page_fd, wake_fd;    /* wake_fd: the eventfd on which the guest sleeps */
+	int watched_fd;
 	bool used;               /* it had a guest */
 	void (*ended)(struct guest_link *link, const char *why);
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -38,6 +40,12 @@ void guest_link_destroy(struct guest_link *link);
 uint32_t guest_link_questions(const struct guest_link *link);
 /* The answer is in the page: lets the guest go on. `answered` counts all answers. */
 void guest_link_answer(struct guest_link *link, uint32_t answered);
+/* Whether the guest has told of an access to memory, and waits. */
+bool guest_link_tells(const struct guest_link *link);
+/* It has been heard: lets the guest go on. */
+void guest_link_heard(struct guest_link *link);
+/* Device `device` watches this page of the guest's memory from now on, or no longer. */
+void guest_link_watch(struct guest_link *link, unsigned device, uint64_t page, bool watched);
 /* Lets a guest go on that an answer has held. */
 void guest_link_go(struct guest_link *link);
 /* Tells the guest whether it must wake this thread when it asks. */

@@ -12,9 +12,12 @@
 #include <stdint.h>
 
 enum {
-	GUEST_PAGE_VERSION = 3,
+	GUEST_PAGE_VERSION = 4,
 	GUEST_DATA_MAX = 4096, /* a whole configuration space */
 	GUEST_IRQS_MAX = 256,  /* each vector of two devices once */
+	GUEST_MEMORY_PAGE = 4096,
+	/* of a guest's memory, up to 64 GiB; those beyond are not watched */
+	GUEST_MEMORY_PAGES = 1 << 24,
 };
 
 enum guest_question {
@@ -29,6 +32,12 @@ struct guest_irq {
 	uint32_t device, vector;
 };
 
+/* Where the guest's processor is, and how many barriers it has come by. All 0 without watch=on. */
+struct guest_code {
+	uint64_t pc;                        /* the instruction, of the code that is watched */
+	uint32_t load_fences, store_fences; /* what keeps loads, and stores, in order */
+};
+
 struct guest_page {
 	/* The guest fills in a question and then adds one to `asked`. */
 	struct {
@@ -38,6 +47,7 @@ struct guest_page {
 		/* of a read or write: device, region as in vfio-user, place, bytes */
 		uint32_t device, region, count;
 		uint64_t offset;
+		struct guest_code code;
 	} question __attribute__((aligned(64)));
 	/* Serve fills in an answer and then makes `answered` equal to `asked`. */
 	struct {
@@ -52,17 +62,36 @@ struct guest_page {
 		uint32_t irqs;
 		struct guest_irq irq[GUEST_IRQS_MAX];
 	} answer __attribute__((aligned(64)));
+	/*
+	 * A load or store of the guest in a page that serve watches. The guest fills it in, adds
+	 * one to `told`, and waits until serve has made `heard` equal. No time passes meanwhile, so
+	 * the run is the same as without it.
+	 */
+	struct {
+		uint32_t told;
+		uint32_t store; /* 0: a load */
+		uint32_t count; /* bytes */
+		uint32_t devices; /* bit N: device N watches this page */
+		uint64_t address; /* physical */
+		struct guest_code code;
+	} access __attribute__((aligned(64)));
+	uint32_t heard __attribute__((aligned(64)));
+	uint32_t machine; /* enum guest_machine, before the first question */
 	/* Set by a side before it sleeps on its eventfd; the other side then signals it. */
 	uint32_t guest_sleeps __attribute__((aligned(64)));
 	uint32_t server_sleeps __attribute__((aligned(64)));
 	uint8_t data[GUEST_DATA_MAX] __attribute__((aligned(64)));
 };
 
+/* The guest's processor. What it keeps in order differs. */
+enum guest_machine { GUEST_X86_64, GUEST_AARCH64 };
+
 /*
- * The first and only message on the socket, from serve. Three descriptors come with it: the page,
- * the eventfd on which the guest sleeps, and that on which serve sleeps.
+ * The first and only message on the socket, from serve. Four descriptors come with it: the page,
+ * the eventfd on which the guest sleeps, that on which serve sleeps, and memory with a byte for each
+ * page of the guest's memory: bit N: device N watches it. Only serve writes there.
  */
-enum { GUEST_HELLO_FDS = 3 };
+enum { GUEST_HELLO_FDS = 4 };
 struct guest_hello {
 	char magic[8];
 	uint32_t version;   /* GUEST_PAGE_VERSION */

@@ -10,6 +10,7 @@
 #include "model/sim/file.h"
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/guest_clock.h"
+#include "model/vfio_user/protocol.h"
 #include "model/vfio_user/server.h"
 #include "model/wire/wire.h"
 #include "testbench/app/ctl.h"
@@ -125,6 +126,45 @@ static void on_dma_unmap(void *arg, const struct vfu_device *device, uint64_t bu
 		guest_checker_unmapped(s->checkers[device->index], bus, size);
 }
 
+static void on_dma_map(void *arg, const struct vfu_device *device, const struct guest_map *map)
+{
+	struct serve *s = arg;
+
+	if (s->checkers[device->index])
+		guest_checker_mapped(s->checkers[device->index], map->start, map->size, map->fd,
+				     map->offset);
+}
+
+/* --- what the guests' drivers do, in simulated time --- */
+
+static void on_watched(void *arg, uint64_t page, bool watched)
+{
+	const struct vfu_device *device = arg;
+	const struct serve *s = device->watcher.arg;
+
+	guest_clock_watch_page(s->clock, device, page, watched);
+}
+
+static void on_memory(void *arg, const struct vfu_device *device, const struct guest_access *access,
+		      const struct guest_code *code, uint32_t machine)
+{
+	struct serve *s = arg;
+
+	guest_checker_access(s->checkers[device->index], access->address, access->bytes,
+			     access->store, code, machine);
+}
+
+static void on_register(void *arg, const struct vfu_device *device, uint32_t region,
+			uint64_t offset, const void *bytes, uint32_t count,
+			const struct guest_code *code, uint32_t machine)
+{
+	struct serve *s = arg;
+
+	if (region == VFU_REGION_BAR0 || region == VFU_REGION_BAR2)
+		guest_checker_register(s->checkers[device->index], region, offset, bytes, count,
+				       code, machine);
+}
+
 static bool guest_read(void *arg, uint64_t bus, void *buf, size_t len)
 {
 	struct vfu_device *device = arg;
@@ -197,6 +237,7 @@ static int make_devices(struct serve *s)
 		.catastrophe = on_catastrophe,
 		.limit = on_limit,
 		.access = on_access,
+		.dma_map = on_dma_map,
 		.dma_unmap = on_dma_unmap,
 		.log = on_log,
 	};
@@ -217,7 +258,9 @@ static int make_devices(struct serve *s)
 			continue;
 		s->checkers[i] =
 			guest_checker_create(s->devices[i].hca, guest_read, &s->devices[i]);
-		if (!s->checkers[i])
+		if (!s->checkers[i] ||
+		    (s->options->clock_count &&
+		     !guest_checker_watch(s->checkers[i], on_watched, &s->devices[i])))
 			return -ENOMEM;
 	}
 	return 0;
@@ -402,6 +445,7 @@ static void stop_at_come(struct event *ev)
 static int open_clocks(struct serve *s, char *err, size_t err_size)
 {
 	const unsigned clocks = s->options->clock_count;
+	const struct guest_clock_watcher watcher = {s, on_memory, on_register};
 	int rc = 0;
 
 	if (!clocks)
@@ -413,6 +457,8 @@ static int open_clocks(struct serve *s, char *err, size_t err_size)
 		rc = guest_clock_listen(s->clock, s->options->clocks[i], err, err_size);
 	for (unsigned i = 0; i < s->device_count && !rc; i++)
 		guest_clock_attach(s->clock, clocks == 1 ? 0 : i, &s->devices[i]);
+	if (s->options->check)
+		guest_clock_watch(s->clock, &watcher);
 	vfu_server_follow(s->server, s->clock);
 	s->stop_at.job = stop_at_come;
 	if (s->options->stops_at)

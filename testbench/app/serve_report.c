@@ -177,9 +177,12 @@ static void access_print(const struct vfu_access *a, FILE *out)
 							 [VFU_REGION_BAR2] = "bar2",
 							 [VFU_REGION_CONFIG] = "config"};
 
-	fprintf(out, "      %.6f us %s %s %" PRIx64 " size %u value %" PRIx64 "\n",
+	fprintf(out, "      %.6f us %s %s %" PRIx64 " size %u value %" PRIx64,
 		(double)a->time_ps / 1e6, a->write ? "write" : "read", regions[a->region],
 		a->offset, a->size, a->value);
+	if (a->pc)
+		fprintf(out, " by code 0x%" PRIx64, a->pc);
+	fputc('\n', out);
 }
 
 static void note_print(const struct report_note *note, FILE *out)

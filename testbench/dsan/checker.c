@@ -117,7 +117,7 @@ static void on_copied(void *ctx, uintptr_t at, uintptr_t from, size_t bytes)
 		const void *pc = wrote_find(from + (w - at), WORD);
 
 		if (pc)
-			checker_stored(c, w)->pc = code_offset(pc);
+			checker_stored(c, w)->pc = pc;
 	}
 }
 
@@ -456,6 +456,16 @@ static size_t shadow_bytes(const struct checker *c)
 	return c->host.bytes / WORD * sizeof(struct stored);
 }
 
+bool checker_shadow(struct checker *c)
+{
+	/* only what the driver touches takes memory */
+	void *shadow = mmap(NULL, shadow_bytes(c), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	c->shadow = shadow == MAP_FAILED ? NULL : shadow;
+	return c->shadow;
+}
+
 void checker_free(struct checker *c)
 {
 	late_destroy(c->late);
@@ -471,22 +481,18 @@ void checker_free(struct checker *c)
 struct checker *checker_create(const struct checker_host *host)
 {
 	struct checker *c = calloc(1, sizeof(*c));
-	void *shadow;
 
 	if (!c)
 		return NULL;
 	c->host = *host;
 	c->tell = checker_report;
+	c->place = report_place;
 	c->order = order_create(c);
 	c->claims = claims_create(c);
 	c->own = own_create(c);
-	/* only what the driver touches takes memory */
-	shadow = mmap(NULL, shadow_bytes(c), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	c->shadow = shadow == MAP_FAILED ? NULL : shadow;
 	if (host->order != CFG_ORDER_PROGRAM)
 		c->late = late_create(host->order, host->seed);
-	if (!c->order || !c->claims || !c->own || !c->shadow ||
+	if (!c->order || !c->claims || !c->own || !checker_shadow(c) ||
 	    (host->order != CFG_ORDER_PROGRAM && !c->late)) {
 		checker_free(c);
 		return NULL;

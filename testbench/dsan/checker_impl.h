@@ -42,7 +42,7 @@ struct own;
 struct stored {
 	uint32_t seq;   /* of all accesses; 0: nobody, or the device */
 	uint32_t epoch; /* of stores: two of one epoch have no write barrier between them */
-	uint32_t pc;    /* see code_pc() */
+	const void *pc;  /* in the driver */
 	uint32_t entry; /* of order.c: the CQE or EQE that the device has written here, 0: none */
 	uint32_t value; /* what was stored */
 };
@@ -113,8 +113,19 @@ struct watcher {
 	void (*eqes_end)(struct checker *c, const void *pc);
 };
 
+/* Of guest.c: the pages whose loads and stores are heard. */
+struct guest_watch {
+	void (*page)(void *ctx, uint64_t page, bool watched); /* NULL: nothing is heard */
+	void *ctx;
+	uint32_t load_fences, store_fences; /* that were heard last */
+};
+
 struct checker {
 	struct checker_host host;
+	/* Of a guest: whether its driver is held to this rule there. NULL: to every one. */
+	bool (*judges)(const struct checker *c, const struct breach *b);
+	/* writes where a place in the driver is */
+	void (*place)(const void *pc, char *buf, size_t size);
 	/* checker_report(), for parts that stand below it */
 	void (*tell)(struct checker *c, const struct breach *b, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
@@ -129,7 +140,7 @@ struct checker {
 		unsigned thread; /* that makes it: ask_thread() */
 		bool ends;       /* it is made, and looked at now; another thread may run already */
 	} storing;               /* the newest store, whose value is not known yet */
-	/* of a guest there are only the claims; the others are NULL */
+	/* of a guest that is not watched there are only the claims; the others are NULL */
 	struct order *order;
 	struct claims *claims;
 	struct own *own;
@@ -154,6 +165,7 @@ struct checker {
 	struct dead dead;
 	struct given given;
 	const struct watcher *watcher; /* or NULL */
+	struct guest_watch watch;      /* of a guest */
 	struct calls errors_polled;    /* what came by when a completion with an error was polled */
 	uint8_t hcr[28];               /* the command register, as it was written so far */
 	const void *hcr_by[7];         /* who stored each word of it, before it was written */
@@ -197,6 +209,8 @@ static inline bool checker_read(const struct checker *c, uint64_t bus, void *buf
 	return true;
 }
 
+/* Makes the table of who has stored what. false: no memory. */
+bool checker_shadow(struct checker *c);
 /* From now on the device tells what it does. */
 void checker_hear_device(struct checker *c);
 /* Frees what there is of it, which may be less than all. */
@@ -218,6 +232,9 @@ struct breach {
 	struct guest_object object;
 	const void *pc, *then;
 };
+
+/* The place in the driver of this process, past what is inlined there from the rows of the interface. */
+void report_place(const void *pc, char *buf, size_t size);
 
 /* Reports it, once for each pair of places; without places, once for each text. */
 void checker_report(struct checker *c, const struct breach *b, const char *format, ...)

@@ -4,11 +4,16 @@
  * device does with memory (struct hca_monitor), and which memory the guest's kernel maps for the
  * device and takes back. Behind an IOMMU each page that a driver gives up is taken back at once, so
  * a release is judged when it happens (claims.h), and reported as a guest error.
+ *
+ * In simulated time a plugin in QEMU tells of loads, stores and barriers, too. Then the parts that
+ * judge these (own/) work as for a driver of this project. Nobody knows there what the driver was
+ * asked for, so what compares that (asked/) is silent by itself.
  */
 #ifndef TESTBENCH_DSAN_GUEST_H
 #define TESTBENCH_DSAN_GUEST_H
 
 #include "model/engine/hca.h"
+#include "model/vfio_user/guest_page.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +35,22 @@ void guest_checker_destroy(struct checker *c);
  */
 void guest_checker_unmapped(struct checker *c, uint64_t bus, uint64_t bytes);
 enum { GUEST_RELEASE_MAX = 1 << 30 };
+
+/* --- a guest whose loads and stores are heard --- */
+
+/* Before the first command. page() says of which pages they are wanted: from now on, or no longer.
+ * false: no memory. */
+bool guest_checker_watch(struct checker *c,
+			 void (*page)(void *ctx, uint64_t page, bool watched), void *ctx);
+/* Memory of the guest is mapped, at bus addresses that are those of memory. */
+void guest_checker_mapped(struct checker *c, uint64_t bus, uint64_t bytes, int fd,
+			  uint64_t offset);
+/* A load, or a store that is made. */
+void guest_checker_access(struct checker *c, uint64_t address, uint32_t bytes, bool store,
+			  const struct guest_code *code, enum guest_machine machine);
+/* A register is about to be written. */
+void guest_checker_register(struct checker *c, unsigned bar, uint64_t offset, const void *bytes,
+			    uint32_t count, const struct guest_code *code,
+			    enum guest_machine machine);
 
 #endif

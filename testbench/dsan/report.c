@@ -74,8 +74,7 @@ void report_texts_forget(struct checker *c)
 	c->n_seen = kept;
 }
 
-/* The place in the driver, past what is inlined there from the rows of the interface. */
-static void place_of(const void *pc, char *buf, size_t size)
+void report_place(const void *pc, char *buf, size_t size)
 {
 	struct symbol s[INLINED];
 	const size_t n = symbols_find(pc, s, INLINED);
@@ -198,7 +197,7 @@ void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint
 		     char *text, size_t size)
 {
 	const void *pcs[STORERS];
-	uint32_t last = 0;
+	const void *last = NULL;
 	unsigned n = 0;
 
 	for (uintptr_t w = from & ~(uintptr_t)(WORD - 1); w < to && n < STORERS; w += WORD) {
@@ -206,8 +205,7 @@ void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint
 
 		if (s->seq <= since || s->pc == last)
 			continue;
-		last = s->pc;
-		pcs[n++] = code_pc(s->pc);
+		pcs[n++] = last = s->pc;
 	}
 	checker_functions(pcs, n, text, size);
 }
@@ -227,7 +225,7 @@ static void end_if_endless(struct checker *c, const struct breach *b, const char
 	if (++c->repeats < REPEATS)
 		return;
 	if (b->pc)
-		place_of(b->pc, place, sizeof(place));
+		c->place(b->pc, place, sizeof(place));
 	fprintf(stderr,
 		"host %u: the driver does this %u times and lets no simulated time pass, so the "
 		"run "
@@ -262,6 +260,8 @@ void checker_report(struct checker *c, const struct breach *b, const char *forma
 	/* it does nothing any more, so little harm can be done to it */
 	if (hca_is_stopped(c->host.hca) && !is_of_software(b->rule))
 		return;
+	if (c->judges && !c->judges(c, b))
+		return;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
@@ -270,9 +270,9 @@ void checker_report(struct checker *c, const struct breach *b, const char *forma
 		return;
 	}
 	if (b->pc)
-		place_of(b->pc, place, sizeof(place));
+		c->place(b->pc, place, sizeof(place));
 	if (b->then)
-		place_of(b->then, then, sizeof(then));
+		c->place(b->then, then, sizeof(then));
 	if (b->then)
 		guest_error(c->host.hca, b->rule, b->object, "%s: %s, then %s", text, place, then);
 	else if (b->pc)

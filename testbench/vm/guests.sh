@@ -64,6 +64,7 @@ clock_of()
 		clock+=(-chardev "socket,id=gdb,path=$run_dir/$1.gdb,server=on,wait=off" -gdb chardev:gdb)
 		with=$with,debugger=on
 	fi
+	[ -z "${CHECK:-}" ] || with=$with,watch=on
 	clock+=(-icount "shift=${ICOUNT_SHIFT:-0},sleep=off" -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$with")
 }
 

@@ -34,7 +34,7 @@ static const void *storer_of(const struct compared *c, uintptr_t at, size_t byte
 		const struct stored *s = checker_stored(checker, w);
 
 		if (s->seq > c->ask->since)
-			pc = code_pc(s->pc);
+			pc = s->pc;
 	}
 	return pc;
 }

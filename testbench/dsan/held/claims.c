@@ -163,6 +163,31 @@ const struct claim *claims_of_page(const struct claims *cl, uintptr_t at)
 	return cl->pages[page_of(cl, at)];
 }
 
+/* Payload is not watched: no rule is about a single load or store of it. */
+static bool is_watched(const struct claim *k)
+{
+	return k->holder->kind != HOLDER_MPT;
+}
+
+static void page_watch(const struct claims *cl, uint32_t page, bool watched)
+{
+	if (cl->c->watch.page)
+		cl->c->watch.page(cl->c->watch.ctx, page, watched);
+}
+
+/* A driver fills a mailbox again before its next command tells which one it is: it stays watched. */
+static void page_leave(const struct claims *cl, const struct claim *gone)
+{
+	const struct claim *k = cl->pages[gone->page];
+
+	if (!is_watched(gone) || gone->holder->kind == HOLDER_COMMAND)
+		return;
+	while (k && !is_watched(k))
+		k = k->page_next;
+	if (!k)
+		page_watch(cl, gone->page, false);
+}
+
 static void claim_add(struct claims *cl, struct holder *h, uint64_t bus, uint32_t nth,
 		      enum claim_use use)
 {
@@ -186,6 +211,8 @@ static void claim_add(struct claims *cl, struct holder *h, uint64_t bus, uint32_
 				.nth = nth,
 				.use = use};
 	cl->pages[page] = h->claims = claim;
+	if (is_watched(claim))
+		page_watch(cl, page, true);
 }
 
 static void page_forgets(struct claims *cl, const struct claim *claim)
@@ -195,6 +222,7 @@ static void page_forgets(struct claims *cl, const struct claim *claim)
 	while (*at != claim)
 		at = &(*at)->page_next;
 	*at = claim->page_next;
+	page_leave(cl, claim);
 }
 
 /* Of a large area one page goes; `at` is its place in the holder's list. */
@@ -289,7 +317,7 @@ static void mtts_claim(struct claims *cl, struct holder *h, const struct object_
 /* No two objects have the same record. */
 static void record_claim(struct claims *cl, struct holder *h, uint64_t record)
 {
-	const uintptr_t at = checker_address(cl->c, record);
+	const uintptr_t at = record ? checker_address(cl->c, record) : 0;
 
 	if (!at)
 		return;
@@ -608,6 +636,12 @@ static bool given_by_status(uintptr_t at, uint64_t va)
 	return mpt_entry_get_status(e) == MPT_STATUS_HW;
 }
 
+/* A store of a guest has been made when it is heard: that may be what has set the status. */
+static bool may_be_status(const struct checker *c, uint64_t va)
+{
+	return !c->host.platform && va % sizeof(struct mpt_entry) < WORD;
+}
+
 /* Of the tables in ICM, software may write those that it fills itself: MTT entries that no object
  * has, and the MPT entry that it has taken back. */
 static void icm_store(struct claims *cl, uintptr_t at, uint64_t va, const void *pc)
@@ -636,7 +670,7 @@ static void icm_store(struct claims *cl, uintptr_t at, uint64_t va, const void *
 			&(struct breach){
 				RULE_device_memory_written, {GUEST_MPT, (uint32_t)index}, pc, NULL},
 			"mpt %x", (uint32_t)index);
-	} else if (given_by_status(at, va)) {
+	} else if (!may_be_status(cl->c, va) && given_by_status(at, va)) {
 		checker_report(
 			cl->c,
 			&(struct breach){

@@ -25,6 +25,7 @@ struct object_memory {
 	uint64_t record;    /* bus address of its doorbell record; 0: none */
 	struct ring_shape entries, sends, receives; /* of a CQ or EQ; of a QP */
 	bool no_prefetch; /* the device does not read ahead in the send queue */
+	bool frames;      /* a queue pair of a network interface */
 };
 
 /* Reads it from the object's context. false: the object is not valid, or cannot be read. mpt: as in

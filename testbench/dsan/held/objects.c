@@ -65,6 +65,7 @@ static void qp_read(const struct qpc *c, struct object_memory *m)
 		  (uint64_t)qpc_get_page_offset(c) * WQE_CHUNK, bytes);
 	qp_rings(c, m);
 	m->record = qpc_get_db_rec_addr(c);
+	m->frames = qpc_has_frames(c);
 }
 
 static void cq_read(const struct cqc *c, struct object_memory *m)

@@ -148,7 +148,7 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 	if (s && s->seq && s->epoch == order_epoch(o->c->order))
 		checker_report(
 			o->c,
-			&(struct breach){RULE_order_doorbell, object_of(h), code_pc(s->pc), pc},
+			&(struct breach){RULE_order_doorbell, object_of(h), s->pc, pc},
 			"arm record of cqn %x", h->number);
 	if (at > WORD && ci != cq_dbrec_get_arm_ci((const void *)(at - WORD)))
 		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},

@@ -34,12 +34,13 @@ struct entry {
 	uint32_t id;    /* 0: none */
 	uint32_t epoch; /* of loads, at the first load of it; 0: nobody has looked */
 	uintptr_t at;
-	uint32_t pc;
+	const void *pc;
 	const char *what;
 };
 
-struct trigger {
-	uint32_t epoch, seq, pc; /* of the epoch's last one */
+struct trigger { /* the epoch's last one */
+	uint32_t epoch, seq;
+	const void *pc;
 };
 
 struct order {
@@ -95,7 +96,8 @@ static void threads_grow(struct order *o, unsigned number)
 /* Code that runs outside of threads counts as thread 0. */
 static struct order_thread *thread_now(struct order *o)
 {
-	const struct kernel_thread *running = kernel_thread_self(o->c->host.kernel);
+	struct kernel *kernel = o->c->host.kernel; /* NULL: a guest's processor, a single one */
+	const struct kernel_thread *running = kernel ? kernel_thread_self(kernel) : NULL;
 	unsigned number;
 
 	if (running == o->running && o->now)
@@ -144,7 +146,7 @@ static uintptr_t stored_word(const struct order *o, uintptr_t at, uintptr_t end)
 void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)
 {
 	const struct stored s = {
-		.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = code_offset(pc)};
+		.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = pc};
 
 	for (size_t page = page_of(o, at); page <= page_of(o, at + bytes - 1); page++)
 		o->stored_pages[page] = true;
@@ -157,7 +159,7 @@ void order_trigger(struct order *o, const void *pc)
 	const uint32_t epoch = thread_now(o)->stores;
 
 	o->triggers[epoch % TRIGGERS] =
-		(struct trigger){.epoch = epoch, .seq = ++o->c->seq, .pc = code_offset(pc)};
+		(struct trigger){.epoch = epoch, .seq = ++o->c->seq, .pc = pc};
 }
 
 /* The register write that follows the store without a write barrier between them. */
@@ -185,7 +187,7 @@ static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, co
 			continue;
 		checker_report(
 			o->c,
-			&(struct breach){RULE_order_doorbell, {0}, code_pc(s->pc), code_pc(t->pc)},
+			&(struct breach){RULE_order_doorbell, {0}, s->pc, t->pc},
 			"%s, byte %u", what, (unsigned)(w - at));
 		return;
 	}
@@ -202,8 +204,8 @@ static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t 
 		checker_report(o->c,
 			       &(struct breach){RULE_order_receive,
 						{GUEST_QP, qpn},
-						code_pc(s->pc),
-						code_pc(o->record.pc)},
+						s->pc,
+						o->record.pc},
 			       "receive of qpn %06x", qpn);
 		return;
 	}
@@ -229,16 +231,16 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 	t = trigger_behind(o, owner);
 	if (t)
 		checker_report(o->c,
-			       &(struct breach){RULE_order_doorbell, qp, code_pc(owner->pc),
-						code_pc(t->pc)},
+			       &(struct breach){RULE_order_doorbell, qp, owner->pc,
+						t->pc},
 			       "owner bit of wqe %u", wqe->index);
 	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
 		s = checker_stored(o->c, at + offset);
 		if (is_legal_behind_owner(offset) || (!unordered(s, owner) && s->seq <= owner->seq))
 			continue;
 		checker_report(o->c,
-			       &(struct breach){RULE_order_wqe_body, qp, code_pc(s->pc),
-						code_pc(owner->pc)},
+			       &(struct breach){RULE_order_wqe_body, qp, s->pc,
+						owner->pc},
 			       "byte %u of wqe %u%s", (unsigned)offset, wqe->index,
 			       s->seq > owner->seq ? ", behind the owner bit" : "");
 		return;
@@ -257,8 +259,8 @@ void order_owner(struct order *o, uintptr_t at, uint32_t qpn)
 		checker_report(o->c,
 			       &(struct breach){RULE_order_wqe_body,
 						{GUEST_QP, qpn},
-						code_pc(s->pc),
-						code_pc(owner->pc)},
+						s->pc,
+						owner->pc},
 			       "byte %u of the newest WQE", (unsigned)offset);
 		return;
 	}
@@ -281,13 +283,13 @@ static void check_load(struct order *o, struct entry *e, uintptr_t w, const void
 
 	if (!e->epoch) {
 		e->epoch = epoch;
-		e->pc = code_offset(pc);
+		e->pc = pc;
 		if (w - e->at != OWNER_WORD)
 			checker_report(o->c, &(struct breach){RULE_order_entry, {0}, pc, NULL},
 				       "%s, byte %u was loaded before the owner bit", e->what,
 				       (unsigned)(w - e->at));
 	} else if (e->epoch == epoch && w - e->at != OWNER_WORD) {
-		checker_report(o->c, &(struct breach){RULE_order_entry, {0}, pc, code_pc(e->pc)},
+		checker_report(o->c, &(struct breach){RULE_order_entry, {0}, pc, e->pc},
 			       "%s, byte %u", e->what, (unsigned)(w - e->at));
 	}
 }

@@ -83,6 +83,14 @@ static void pages_note(const struct own *o, const struct holder *h, struct queue
 			q->pages[k->nth] = base + (uintptr_t)k->page * CLAIM_PAGE_SIZE;
 }
 
+/* Of Linux's network interface each request takes as many slots as it needs: they are not followed. */
+static void frames_note(const struct own *o, struct queues *q, const struct object_memory *m)
+{
+	q->frames = m->frames;
+	if (q->frames && !o->c->host.platform)
+		q->sends.shape.log_stride = q->receives.shape.log_stride = 0;
+}
+
 void own_object(struct own *o, struct holder *h, const struct object_memory *m, bool fresh)
 {
 	struct queues *q;
@@ -90,6 +98,8 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	if (!fresh) {
 		if (h->queues && h->queues->entries.shape.log_count != m->entries.log_count)
 			h->queues->changed = true;
+		if (h->queues)
+			frames_note(o, h->queues, m);
 		return;
 	}
 	queues_free(o, h);
@@ -100,6 +110,7 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	q->sends.shape = m->sends;
 	q->receives.shape = m->receives;
 	q->no_prefetch = m->no_prefetch;
+	frames_note(o, q, m);
 	q->born = o->c->seq;
 	if (h->kind == HOLDER_CQ) {
 		pages_note(o, h, q);
@@ -306,9 +317,12 @@ void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *
 
 	if (h->kind == HOLDER_EQ && o->c->watcher)
 		o->c->watcher->eqes_end(o->c, pc);
+	if (h->kind == HOLDER_CQ && !o->c->host.platform)
+		own_completions_back(q, tail - r->tail);
 	if (q->changed) {
 		if (h->kind == HOLDER_CQ)
 			asked_entries_back(o->c, h->number, 0, 0);
+		r->tail = tail;
 		return;
 	}
 	if (q->loaded && q->loaded == order_epoch(o->c->order))
@@ -370,7 +384,7 @@ static void srq_receive_given(struct own *o, const struct holder *h)
 
 static void record_stored(struct own *o, struct holder *h, uintptr_t at, uintptr_t record)
 {
-	const void *pc = code_pc(checker_stored(o->c, at)->pc);
+	const void *pc = checker_stored(o->c, at)->pc;
 	struct ring *r = &h->queues->receives;
 	uint32_t head;
 

@@ -55,6 +55,7 @@ struct queues {
 	uint32_t born;   /* checker's sequence number when it became the device's */
 	uint32_t loaded; /* epoch of stores at the last load of an entry's fields */
 	bool no_prefetch;
+	bool frames;   /* a QP of a network interface */
 	bool physical; /* of a QP: it is in the list of own.physical */
 	struct holder *physical_next;
 	bool was_rung; /* of a QP: its doorbell, when head was `rung` */
@@ -84,6 +85,8 @@ void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *
 /* The device has written that entry of a CQ; software has looked at it. */
 void own_completion_written(struct own *o, struct queues *q, uint32_t slot, const struct cqe *e);
 void own_completion_taken(struct completion *done);
+/* A guest has given so many back. */
+void own_completions_back(struct queues *q, uint32_t n);
 
 static inline uint32_t ring_mask(const struct ring *r)
 {

@@ -86,6 +86,19 @@ void own_completion_written(struct own *o, struct queues *q, uint32_t slot, cons
 		q->completions[slot] = done;
 }
 
+/* Nobody tells which completions a guest's polls return. They are taken when it loads them; where slots are
+ * not followed, when it gives them back. */
+void own_completions_back(struct queues *q, uint32_t n)
+{
+	while (n-- && q->n_waiting) {
+		struct completion done = q->waiting[0];
+
+		waiting_remove(q, 0);
+		if (q->changed)
+			own_completion_taken(&done);
+	}
+}
+
 bool own_was_resized(const struct own *o, uint32_t cqn)
 {
 	const struct holder *h = own_find((struct own *)o, HCA_CQ, cqn);

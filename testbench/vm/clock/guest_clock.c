@@ -2,7 +2,7 @@
 /*
  * A plugin for QEMU: it makes the guest's clock and hcasim's simulated time one clock.
  *
- *   qemu-system-x86_64 -icount shift=0,sleep=off -plugin guest-clock.so,socket=PATH[,debugger=on] ...
+ *   qemu-system-x86_64 -icount shift=0,sleep=off -plugin guest-clock.so,socket=PATH[,debugger=on][,watch=on] ...
  *   with vfio-user-pci devices of id hca0 or hca1, offered by hcasim serve --guest-clock PATH
  *
  * With -icount, QEMU's virtual clock counts the guest's instructions. The plugin has a timer on
@@ -10,6 +10,8 @@
  * time and waits. Serve carries out what the device does until then, and answers with the
  * interrupts that rose and the time of the next question. The questions go through shared memory
  * (model/vfio_user/guest_page.h).
+ *
+ * With watch=on the plugin also tells serve of the loads and stores of drivers (guest_watch.c).
  *
  * Serve may hold the guest: then the plugin does not return from the question. With debugger=on it
  * stops the virtual machine instead, so that a debugger at QEMU's stub gets the guest.
@@ -19,11 +21,11 @@
  * says so in one line and QEMU does not start. QEMU is under the GPL, and so is this file. It is
  * built by itself and only QEMU loads it.
  *
- * All of this runs under QEMU's big lock, and the plugin never gives the lock up while it waits. At
+ * All of this file runs under QEMU's big lock, and the plugin never gives the lock up while it waits. At
  * power-off QEMU waits for a timer's function with that lock held.
  */
 #define _GNU_SOURCE
-#include "model/vfio_user/guest_page.h"
+#include "testbench/vm/clock/guest_plugin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,9 +44,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* --- QEMU's interface for plugins, whose header Debian does not package --- */
-
-typedef uint64_t plugin_id;
+/* --- QEMU's interface for plugins --- */
 
 struct plugin_info {
 	const char *target;
@@ -124,6 +124,7 @@ enum { TEST_TICKS = 10, TEST_TICK_NS = 1000 };
 
 static int link_fd = -1, wake_fd = -1, bell_fd = -1;
 static struct guest_page *page;
+static const uint8_t *watched_pages;
 static struct qemu_timer timer;
 static int64_t due_ns; /* when the timer expires */
 static unsigned test_ticks;
@@ -134,7 +135,7 @@ static unsigned spins;
 static uint32_t intx;          /* bit N: device N asserts INTx */
 static const int *icount_mode; /* QEMU's use_icount: 1 with a fixed shift */
 static struct {
-	uint64_t ticks, accesses, irqs, sleeps, late;
+	uint64_t ticks, accesses, irqs, sleeps, late, told;
 } count;
 
 static void say(const char *format, va_list args)
@@ -155,7 +156,7 @@ static __attribute__((noreturn, format(printf, 1, 2))) void die(const char *form
 	_exit(1);
 }
 
-static __attribute__((format(printf, 1, 2))) int refuse(const char *format, ...)
+int refuse(const char *format, ...)
 {
 	va_list args;
 
@@ -209,6 +210,11 @@ static bool is_answered(void)
 	return shared_read(&page->answer.answered) == page->question.asked;
 }
 
+static bool is_heard(void)
+{
+	return shared_read(&page->heard) == page->access.told;
+}
+
 static bool is_released(void)
 {
 	return !shared_read(&page->answer.held);
@@ -249,25 +255,47 @@ static void spin_pause(void)
 #endif
 }
 
-/* Asks, waits, and does what the answer says. The rest of the question has been filled in. */
-static void ask(uint32_t kind, int64_t now_ns)
+/* One more question, or one more access. Returns when serve has done with it. */
+static void serve_awaits(uint32_t *word, bool (*is_done)(void))
 {
 	const uint64_t one = 1;
 
-	page->question.kind = kind;
-	page->question.time_ns = (uint64_t)now_ns;
-	shared_write(&page->question.asked, page->question.asked + 1);
+	shared_write(word, *word + 1);
 	if (shared_read(&page->server_sleeps))
 		(void)!write(bell_fd, &one, sizeof(one));
-	for (unsigned i = 0; i < spins && !is_answered(); i++)
+	for (unsigned i = 0; i < spins && !is_done(); i++)
 		spin_pause();
-	if (!is_answered()) {
+	if (!is_done()) {
 		count.sleeps++;
-		sleep_until(is_answered);
+		sleep_until(is_done);
 	}
+}
+
+/* Asks, waits, and does what the answer says. The rest of the question has been filled in. */
+static void ask(uint32_t kind, int64_t now_ns)
+{
+	page->question.kind = kind;
+	page->question.time_ns = (uint64_t)now_ns;
+	serve_awaits(&page->question.asked, is_answered);
 	irqs_take();
 	if (page->answer.held)
 		stand_still();
+}
+
+/* Not under QEMU's big lock: in the middle of the guest's code. */
+void access_tell(uint64_t address, uint32_t bytes, bool store, const struct guest_code *code)
+{
+	if (address / GUEST_MEMORY_PAGE >= GUEST_MEMORY_PAGES)
+		return;
+	page->access.devices = watched_pages[address / GUEST_MEMORY_PAGE];
+	if (!page->access.devices)
+		return;
+	page->access.address = address;
+	page->access.count = bytes;
+	page->access.store = store;
+	page->access.code = *code;
+	count.told++;
+	serve_awaits(&page->access.told, is_heard);
 }
 
 /* --- the clock --- */
@@ -387,6 +415,7 @@ static void processor_begins(unsigned cpu, void *arg)
 	if (*icount_mode != 1)
 		die("it needs -icount shift=N,sleep=off");
 	processor_thread = pthread_self();
+	watch_begin();
 	if (bias_find() || idle_take())
 		_exit(1);
 	timer_init_full(&timer, NULL, CLOCK_VIRTUAL, SCALE_NS, 0, tick, NULL);
@@ -403,10 +432,11 @@ static void at_exit(void *arg)
 	ask(GUEST_END, (int64_t)page->question.time_ns);
 	fprintf(stderr,
 		"guest-clock: %llu ticks (%llu late), %llu accesses, %llu interrupts, %llu answers "
-		"slept for, end at %lld ns\n",
+		"slept for, %llu loads and stores, end at %lld ns\n",
 		(unsigned long long)count.ticks, (unsigned long long)count.late,
 		(unsigned long long)count.accesses, (unsigned long long)count.irqs,
-		(unsigned long long)count.sleeps, (long long)page->question.time_ns);
+		(unsigned long long)count.sleeps, (unsigned long long)count.told,
+		(long long)page->question.time_ns);
 }
 
 /* --- accesses --- */
@@ -434,6 +464,7 @@ static bool access_ask(uint32_t kind, void *vfio, uint8_t region, off_t offset, 
 	page->question.region = region;
 	page->question.offset = (uint64_t)offset;
 	page->question.count = bytes;
+	watch_code(&page->question.code);
 	count.accesses++;
 	ask(kind, icount_get());
 	clock_advance((int64_t)page->answer.time_ns);
@@ -546,8 +577,12 @@ static int hello_receive(void)
 	wake_fd = fds[1];
 	bell_fd = fds[2];
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+	watched_pages = mmap(NULL, GUEST_MEMORY_PAGES, PROT_READ, MAP_SHARED, fds[3], 0);
 	close(fds[0]);
-	return page == MAP_FAILED ? refuse("mmap: %s", strerror(errno)) : 0;
+	close(fds[3]);
+	return page == MAP_FAILED || watched_pages == MAP_FAILED
+		       ? refuse("mmap: %s", strerror(errno))
+		       : 0;
 }
 
 static int link_open(const char *path)
@@ -566,14 +601,17 @@ static int link_open(const char *path)
 EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv)
 {
 	const char *path = NULL;
+	bool watch = false;
 
 	for (int i = 0; i < argc; i++) {
 		if (!strcmp(argv[i], "debugger=on"))
 			debugger = true;
+		else if (!strcmp(argv[i], "watch=on"))
+			watch = true;
 		else if (!strncmp(argv[i], "socket=", strlen("socket=")))
 			path = argv[i] + strlen("socket=");
 		else
-			return refuse("expected socket=PATH or debugger=on, got %s", argv[i]);
+			return refuse("expected socket=PATH, debugger=on or watch=on, got %s", argv[i]);
 	}
 	if (!path)
 		return refuse("expected socket=PATH");
@@ -584,6 +622,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 	if (!icount_mode)
 		return refuse("QEMU has no use_icount");
 	if (functions_find() || clock_words_find() || operations_take() || link_open(path))
+		return -1;
+	if (watch && watch_install(id, info->target, &page->machine))
 		return -1;
 	spins = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPINS : 0;
 	qemu_plugin_register_vcpu_init_cb(id, processor_begins, NULL);
