@@ -14,7 +14,8 @@
 #   WIRE=1              guest b has no device but a network card of QEMU, eth1, at the other end of guest a's cable; WIRE_NIC=e1000: that one
 #   SERVE="..."         further arguments of hcasim serve
 #   IOMMU=1             the device reaches only memory that the driver has mapped for it
-#   CHECK=1             the driver is watched, behind an IOMMU: what it takes back from the device too early is a guest error
+#   CHECK=1             the driver is watched, behind an IOMMU: what it takes back from the device too early is a guest error;
+#                       with TIME=simulated: its loads, stores and barriers, without an IOMMU
 #   ARCH=arm64          guests with arm64 processors and Debian's arm64 kernel
 #   MEM=1G SMP=2        memory and processors of each guest
 #   APPEND="..."        further words of the kernel's command line
@@ -30,6 +31,7 @@ set -uo pipefail
 script=${1:-}
 [ -n "$script" ] || CONSOLE=1
 . "$vm_src/guests.sh"
+. "$vm_src/code.sh"
 [ -z "$script" ] || [ -r "$script" ] || die "no script $script"
 [ $# -eq 0 ] || shift
 case ${TIME:-wall} in
@@ -60,7 +62,7 @@ reports()
 	kernel_report "${names[@]}"
 	status=$?
 	[ -z "${NO_DEVICE:-}" ] || return $status
-	cat "$VM_DIR/serve.log"
+	code_names <"$VM_DIR/serve.log"
 	if [ "${ALLOW_GUEST_ERRORS:-}" != 1 ] && ! grep -qx 'guest errors: 0' "$VM_DIR/serve.log"; then
 		say "the driver broke rules of the device: see the guest errors above (ALLOW_GUEST_ERRORS=1: that does not fail the run)"
 		status=1

@@ -174,8 +174,7 @@ symbols_write()
 {
 	local module at file
 	while read -r module at; do
-		file=$(find -L "$modules"/*/updates "$modules" -name "${module//_/[_-]}.ko" -print -quit 2>/dev/null)
-		[ -z "$file" ] || echo "add-symbol-file $file $at"
+		module_file "$module" && echo "add-symbol-file $file $at"
 	done <"$share/$1/modules" >"$VM_DIR/$1.symbols"
 }
 

@@ -59,16 +59,16 @@ esac
 wanted=("$@") all=
 simulated=(one_guest two_guests replay killed refused held boots)
 storage=(nvme iser srp nfs)
-# `none`: the driver without a seed
-seeds=(none $(cd "$vm_src/seeds" && ls -- *.sed | sed 's/\.sed$//'))
+# `none` and `watched`: the driver without a seed, behind an IOMMU and in simulated time
+seeds=(none watched $(cd "$vm_src/seeds" && ls -- *.sed | sed 's/\.sed$//'))
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
 roce_*) roce=("$@") wanted=(); set -- roce ;;
 rxe_*) rxe=("$@") wanted=(); set -- rxe ;;
 nic_*) nic=("$@") wanted=(); set -- nic ;;
-simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 seeds.*) seeds=("${@#seeds.}") wanted=(); set -- seeds ;;
+simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 qib_pair.*) qib_pair=("${@#qib_pair.}") wanted=(); set -- qib_pair ;;
 *) [ -z "${title[$1]:-}" ] || wanted=() ;;
 esac
@@ -189,6 +189,7 @@ seeds_session()
 	for seed in "${seeds[@]}"; do
 		case $seed in
 		none) judge seed.none check_seed_plain ;;
+		watched) judge seed.watched check_seed_watched_plain ;;
 		*) judge "seed.$seed" check_seed ;;
 		esac
 	done
