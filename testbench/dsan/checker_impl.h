@@ -122,6 +122,7 @@ struct guest_watch {
 
 struct checker {
 	struct checker_host host;
+	bool guest; /* of guest.c: its driver is another one, and tells nothing but what it does */
 	/* Of a guest: whether its driver is held to this rule there. NULL: to every one. */
 	bool (*judges)(const struct checker *c, const struct breach *b);
 	/* writes where a place in the driver is */

@@ -97,6 +97,7 @@ struct checker *guest_checker_create(struct hca *hca,
 	/* no pointers lead to a guest's memory: an address of the checker is a bus address */
 	c->host = (struct checker_host){
 		.hca = hca, .bytes = GUEST_BUS_BYTES, .read = read, .read_ctx = read_ctx};
+	c->guest = true;
 	c->judges = guest_judges;
 	c->place = guest_place;
 	c->claims = claims_create(c);

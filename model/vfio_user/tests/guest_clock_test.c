@@ -11,6 +11,7 @@ enum { QUANTUM_MAX_NS = 1000000, QUANTUM_MIN_NS = 100, OWNERSHIP = 0x8069c, VECT
 struct plugin {
 	int fd, wake_fd, bell_fd;
 	struct guest_page *page;
+	const uint8_t *watched;
 };
 
 static struct guest_clock *clock_of_test;
@@ -49,7 +50,10 @@ static void plugin_take(struct plugin *p, int fd)
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fds));
 	p->page = mmap(NULL, sizeof(*p->page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
 	assert_ptr_not_equal(p->page, MAP_FAILED);
+	p->watched = mmap(NULL, GUEST_MEMORY_PAGES, PROT_READ, MAP_SHARED, fds[3], 0);
+	assert_ptr_not_equal(p->watched, MAP_FAILED);
 	close(fds[0]);
+	close(fds[3]);
 	p->wake_fd = fds[1];
 	p->bell_fd = fds[2];
 }
@@ -62,6 +66,7 @@ static void plugin_down(struct plugin *p)
 	close(p->wake_fd);
 	close(p->bell_fd);
 	munmap(p->page, sizeof(*p->page));
+	munmap((void *)(uintptr_t)p->watched, GUEST_MEMORY_PAGES);
 	p->page = NULL;
 }
 
@@ -383,6 +388,133 @@ static void a_held_guest_stands_still(void **state)
 	assert_int_equal(plugins[1].page->answer.held, 0);
 }
 
+/* --- accesses to memory --- */
+
+static struct {
+	unsigned accesses, writes;
+	const struct vfu_device *device;
+	struct guest_access access;
+	struct guest_code code;
+	uint64_t offset;
+	uint32_t machine;
+} heard;
+
+static void hear_access(void *arg, const struct vfu_device *device,
+			const struct guest_access *access, const struct guest_code *code,
+			uint32_t machine)
+{
+	heard.accesses++;
+	heard.device = device;
+	heard.access = *access;
+	heard.code = *code;
+	heard.machine = machine;
+}
+
+static void hear_write(void *arg, const struct vfu_device *device, uint32_t region, uint64_t offset,
+		       const void *bytes, uint32_t count, const struct guest_code *code,
+		       uint32_t machine)
+{
+	heard.writes++;
+	heard.device = device;
+	heard.code = *code;
+	heard.offset = offset;
+}
+
+static void heard_begin(unsigned guests)
+{
+	const struct guest_clock_watcher watcher = {NULL, hear_access, hear_write};
+
+	memset(&heard, 0, sizeof(heard));
+	clocks_up(guests);
+	guest_clock_watch(clock_of_test, &watcher);
+}
+
+static void tell(unsigned guest, uint64_t address, uint32_t devices)
+{
+	struct guest_page *page = plugins[guest].page;
+
+	page->machine = GUEST_AARCH64;
+	page->access.address = address;
+	page->access.count = 8;
+	page->access.store = 1;
+	page->access.devices = devices;
+	page->access.code = (struct guest_code){0x1234, 5, 6};
+	page->access.told++;
+}
+
+static bool is_heard(unsigned guest)
+{
+	return plugins[guest].page->heard == plugins[guest].page->access.told;
+}
+
+/* Whatever the other guest does, and no time passes. */
+static void an_access_is_heard_at_once(void **state)
+{
+	uint64_t now_ps;
+
+	heard_begin(2);
+	question_access(1, GUEST_WRITE, 200, 1);
+	turn(5);
+	now_ps = bench.core.now_ps;
+	tell(0, 0x5008, 1 << 0 | 1 << 1);
+	turn(1);
+	assert_true(is_heard(0));
+	assert_false(is_answered(1));
+	assert_int_equal(bench.core.now_ps, now_ps);
+	/* device 1 is the other guest's */
+	assert_int_equal(heard.accesses, 1);
+	assert_ptr_equal(heard.device, &bench.devices[0]);
+	assert_int_equal(heard.access.address, 0x5008);
+	assert_int_equal(heard.access.bytes, 8);
+	assert_true(heard.access.store);
+	assert_int_equal(heard.code.pc, 0x1234);
+	assert_int_equal(heard.code.store_fences, 6);
+	assert_int_equal(heard.machine, GUEST_AARCH64);
+}
+
+/* It keeps the thread from its sleep. */
+static void an_access_wakes(void **state)
+{
+	heard_begin(1);
+	assert_true(guest_clock_doze(clock_of_test));
+	tell(0, 0x5000, 1);
+	assert_false(guest_clock_doze(clock_of_test));
+	guest_clock_wake(clock_of_test);
+	turn(1);
+	assert_true(is_heard(0) && guest_clock_doze(clock_of_test));
+}
+
+/* With the guest's instruction, which the device's record of accesses keeps. */
+static void a_register_write_is_heard(void **state)
+{
+	const struct vfu_device *d = &bench.devices[1];
+
+	heard_begin(1);
+	plugins[0].page->question.code = (struct guest_code){0x4567, 8, 9};
+	question_access(0, GUEST_WRITE, 10000, 1);
+	turn(1);
+	assert_int_equal(heard.writes, 1);
+	assert_ptr_equal(heard.device, d);
+	assert_int_equal(heard.offset, OWNERSHIP);
+	assert_int_equal(heard.code.load_fences, 8);
+	assert_int_equal(d->accesses[(d->accessed - 1) % VFU_ACCESSES].pc, 0x4567);
+}
+
+static void pages_are_watched(void **state)
+{
+	const uint8_t *watched;
+
+	heard_begin(1);
+	watched = plugins[0].watched;
+	guest_clock_watch_page(clock_of_test, &bench.devices[0], 5, true);
+	guest_clock_watch_page(clock_of_test, &bench.devices[1], 5, true);
+	assert_int_equal(watched[5], 3);
+	guest_clock_watch_page(clock_of_test, &bench.devices[0], 5, false);
+	assert_int_equal(watched[5], 2);
+	assert_int_equal(watched[4], 0);
+	guest_clock_watch_page(clock_of_test, &bench.devices[0], GUEST_MEMORY_PAGES, true);
+}
+
 static void question_note(unsigned guest, uint32_t kind, uint64_t time_ns)
 {
 	struct guest_page *page = plugins[guest].page;
@@ -450,6 +582,10 @@ int main(void)
 		T(a_held_guest_stands_still),
 		T(a_held_guest_may_go_on_by_itself),
 		T(guests_have_notes),
+		T(an_access_is_heard_at_once),
+		T(an_access_wakes),
+		T(a_register_write_is_heard),
+		T(pages_are_watched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

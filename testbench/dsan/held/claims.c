@@ -639,7 +639,7 @@ static bool given_by_status(uintptr_t at, uint64_t va)
 /* A store of a guest has been made when it is heard: that may be what has set the status. */
 static bool may_be_status(const struct checker *c, uint64_t va)
 {
-	return !c->host.platform && va % sizeof(struct mpt_entry) < WORD;
+	return c->guest && va % sizeof(struct mpt_entry) < WORD;
 }
 
 /* Of the tables in ICM, software may write those that it fills itself: MTT entries that no object

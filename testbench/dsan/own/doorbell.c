@@ -32,7 +32,7 @@ static void headroom_check(struct own *o, const struct holder *h, const void *pc
 	char names[NAMES_BYTES] = "", by[NAMES_BYTES + 32] = "";
 	const uint32_t spare = (HEADROOM_BYTES >> r->shape.log_stride) + 1;
 	/* Linux stamps the last one behind the doorbell: mlx4_ib_post_send */
-	const uint32_t stamped = o->c->host.platform ? spare : spare - 1;
+	const uint32_t stamped = o->c->guest ? spare - 1 : spare;
 
 	if (q->no_prefetch || !r->shape.log_stride || spare > ring_mask(r))
 		return;

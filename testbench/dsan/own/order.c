@@ -96,8 +96,9 @@ static void threads_grow(struct order *o, unsigned number)
 /* Code that runs outside of threads counts as thread 0. */
 static struct order_thread *thread_now(struct order *o)
 {
-	struct kernel *kernel = o->c->host.kernel; /* NULL: a guest's processor, a single one */
-	const struct kernel_thread *running = kernel ? kernel_thread_self(kernel) : NULL;
+	/* a guest has one processor, and what runs there is one thread */
+	const struct kernel_thread *running =
+		o->c->guest ? NULL : kernel_thread_self(o->c->host.kernel);
 	unsigned number;
 
 	if (running == o->running && o->now)

@@ -87,7 +87,7 @@ static void pages_note(const struct own *o, const struct holder *h, struct queue
 static void frames_note(const struct own *o, struct queues *q, const struct object_memory *m)
 {
 	q->frames = m->frames;
-	if (q->frames && !o->c->host.platform)
+	if (q->frames && o->c->guest)
 		q->sends.shape.log_stride = q->receives.shape.log_stride = 0;
 }
 
@@ -317,7 +317,7 @@ void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *
 
 	if (h->kind == HOLDER_EQ && o->c->watcher)
 		o->c->watcher->eqes_end(o->c, pc);
-	if (h->kind == HOLDER_CQ && !o->c->host.platform)
+	if (h->kind == HOLDER_CQ && o->c->guest)
 		own_completions_back(q, tail - r->tail);
 	if (q->changed) {
 		if (h->kind == HOLDER_CQ)

@@ -184,6 +184,55 @@ static void a_guest_takes_memory_back(void **state)
 	assert_int_equal(reports, 0);
 }
 
+static unsigned watches[PAGES]; /* 1: the page is watched */
+
+static void page_watched(void *ctx, uint64_t page, bool watched)
+{
+	watches[page] = watched;
+}
+
+static void mailbox_given(unsigned page, bool done)
+{
+	struct hcr command = {{0}};
+	const struct hca_command_answer answer = {0};
+
+	hcr_set_opcode(&command, HCR_SW2HW_CQ);
+	hcr_set_in_param(&command, BUS + page * CLAIM_PAGE_SIZE);
+	claims_command(cl, &command, done ? &answer : NULL);
+}
+
+/* Pages of queues and records are, those of regions are not; a page that has been a mailbox stays so. */
+static void pages_are_watched(void **state)
+{
+	struct mpt_entry *e = &mpts[1];
+
+	*e = (struct mpt_entry){{0}};
+	mpt_entry_set_region(e, 1);
+	mpt_entry_set_remote_write(e, 1);
+	mpt_entry_set_mtt_size(e, 4);
+	mpt_entry_set_mtt_addr(e, 20 * sizeof(struct mtt_entry));
+	mpt_entry_set_log_page_size(e, 12);
+	mpt_entry_set_length(e, 100);
+	mtt_set(20, P_OTHER);
+	memset(watches, 0, sizeof(watches));
+	c.watch.page = page_watched;
+	claims_object(cl, HCA_CQ, 1, false, NULL);
+	cq_begin(1, P_CQ, 8, 1);
+	cq_begin(2, P_CQ + 2, 10, 2);
+	assert_true(watches[P_CQ] && watches[P_CQ + 1] && watches[P_CQ + 2] && watches[P_RECORDS]);
+	claims_object(cl, HCA_MPT, 1, true, e);
+	assert_non_null(claims_of_page(cl, at_page(P_OTHER)));
+	assert_false(watches[P_OTHER]);
+	claims_object(cl, HCA_CQ, 1, false, NULL);
+	assert_false(watches[P_CQ] || watches[P_CQ + 1]);
+	/* the other CQ's record is in the same page */
+	assert_true(watches[P_RECORDS]);
+	mailbox_given(P_MAILBOX, false);
+	assert_true(watches[P_MAILBOX]);
+	mailbox_given(P_MAILBOX, true);
+	assert_true(watches[P_MAILBOX]);
+}
+
 static void a_piece_of_icm_is_freed(void **state)
 {
 	claims_icm_map(cl, UINT64_C(64) << 32, BUS + P_OTHER * CLAIM_PAGE_SIZE,
@@ -336,6 +385,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		T(a_queue_is_freed_while_it_lives),
 		T(a_guest_takes_memory_back),
+		T(pages_are_watched),
 		T(a_piece_of_icm_is_freed),
 		T(a_queue_is_freed_behind_its_command),
 		T(a_page_is_mapped_twice),
