@@ -69,7 +69,7 @@ struct vfu_device {
 	uint64_t accessed; /* accesses so far; the latest is accesses[(accessed - 1) % VFU_ACCESSES]
 			    */
 	struct vfu_reading reading;
-	uint64_t pc; /* of the guest's instruction that accesses a region, 0: not known */
+	uint64_t pc;           /* of the guest's instruction that accesses a region, 0: not known */
 	bool told_unreachable; /* memory without a descriptor was reported; once per client */
 	/* 1 << enum guest_limit: reported for a DMA_MAP, for DMA; once per client */
 	uint8_t told_map_limits, told_dma_limits;

@@ -313,8 +313,7 @@ static void access_begin(struct guest *guest, bool is_read)
 	}
 	if (!is_read && guest->clock->watcher.write)
 		guest->clock->watcher.write(guest->clock->watcher.arg, device, region, offset,
-					    page->data, count, &page->question.code,
-					    page->machine);
+					    page->data, count, &page->question.code, page->machine);
 	device->pc = region == VFU_REGION_CONFIG ? 0 : page->question.code.pc;
 	guest->reads = is_read;
 	if (is_read)

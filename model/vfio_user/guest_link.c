@@ -86,8 +86,7 @@ static int page_create(struct guest_link *link)
 		shared_create("hcasim-guest-watched", GUEST_MEMORY_PAGES, &link->watched_fd);
 	if (!link->watched)
 		return -errno;
-	link->page =
-		shared_create("hcasim-guest-page", sizeof(struct guest_page), &link->page_fd);
+	link->page = shared_create("hcasim-guest-page", sizeof(struct guest_page), &link->page_fd);
 	if (!link->page)
 		return -errno;
 	return vfu_server_watch(link->server, &link->bell, EPOLLIN);
@@ -98,7 +97,7 @@ static int hello_send(struct guest_link *link)
 	struct guest_hello hello = {GUEST_HELLO_MAGIC, GUEST_PAGE_VERSION,
 				    sizeof(struct guest_page)};
 	const int fds[GUEST_HELLO_FDS] = {link->page_fd, link->wake_fd, link->bell.fd,
-					   link->watched_fd};
+					  link->watched_fd};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(fds))];

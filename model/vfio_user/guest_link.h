@@ -20,7 +20,7 @@ struct guest_link {
 	uint8_t *watched;        /* a byte for each page of the guest's memory */
 	int page_fd, wake_fd;    /* wake_fd: the eventfd on which the guest sleeps */
 	int watched_fd;
-	bool used;               /* it had a guest */
+	bool used; /* it had a guest */
 	void (*ended)(struct guest_link *link, const char *why);
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };

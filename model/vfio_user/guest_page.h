@@ -69,8 +69,8 @@ struct guest_page {
 	 */
 	struct {
 		uint32_t told;
-		uint32_t store; /* 0: a load */
-		uint32_t count; /* bytes */
+		uint32_t store;   /* 0: a load */
+		uint32_t count;   /* bytes */
 		uint32_t devices; /* bit N: device N watches this page */
 		uint64_t address; /* physical */
 		struct guest_code code;

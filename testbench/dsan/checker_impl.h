@@ -42,7 +42,7 @@ struct own;
 struct stored {
 	uint32_t seq;   /* of all accesses; 0: nobody, or the device */
 	uint32_t epoch; /* of stores: two of one epoch have no write barrier between them */
-	const void *pc;  /* in the driver */
+	const void *pc; /* in the driver */
 	uint32_t entry; /* of order.c: the CQE or EQE that the device has written here, 0: none */
 	uint32_t value; /* what was stored */
 };

@@ -35,9 +35,9 @@ static bool is_kernel(uint64_t pc)
  * none.
  */
 static const struct machine {
-	bool loads;           /* all loads are in order */
-	bool program_stores;  /* those of programs are */
-	bool frame_stores;    /* those for the queues of a network interface are */
+	bool loads;          /* all loads are in order */
+	bool program_stores; /* those of programs are */
+	bool frame_stores;   /* those for the queues of a network interface are */
 } machines[] = {
 	[GUEST_X86_64] = {.loads = true, .program_stores = true, .frame_stores = true},
 	[GUEST_AARCH64] = {.loads = false},
@@ -55,8 +55,8 @@ static bool is_for_frames(const struct checker *c, uintptr_t at)
 static unsigned fences_of(const struct checker *c, const struct machine *m, uintptr_t at,
 			  uint64_t pc)
 {
-	const bool stores = (m->program_stores && !is_kernel(pc)) ||
-			    (m->frame_stores && is_for_frames(c, at));
+	const bool stores =
+		(m->program_stores && !is_kernel(pc)) || (m->frame_stores && is_for_frames(c, at));
 
 	return (m->loads ? CALLOUT_FENCE_LOADS : 0) | (stores ? CALLOUT_FENCE_STORES : 0);
 }
@@ -130,8 +130,8 @@ static void *nothing_map(void *at, uint64_t bytes)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1, 0);
 }
 
-bool guest_checker_watch(struct checker *c,
-			 void (*page)(void *ctx, uint64_t page, bool watched), void *ctx)
+bool guest_checker_watch(struct checker *c, void (*page)(void *ctx, uint64_t page, bool watched),
+			 void *ctx)
 {
 	void *memory = nothing_map(NULL, GUEST_BUS_BYTES);
 
@@ -178,9 +178,8 @@ void guest_checker_unmapped(struct checker *c, uint64_t bus, uint64_t bytes)
 static void fences_hear(struct checker *c, const struct guest_code *code)
 {
 	struct guest_watch *w = &c->watch;
-	const unsigned fences =
-		(code->load_fences != w->load_fences ? CALLOUT_FENCE_LOADS : 0) |
-		(code->store_fences != w->store_fences ? CALLOUT_FENCE_STORES : 0);
+	const unsigned fences = (code->load_fences != w->load_fences ? CALLOUT_FENCE_LOADS : 0) |
+				(code->store_fences != w->store_fences ? CALLOUT_FENCE_STORES : 0);
 
 	w->load_fences = code->load_fences;
 	w->store_fences = code->store_fences;

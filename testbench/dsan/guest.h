@@ -40,11 +40,10 @@ enum { GUEST_RELEASE_MAX = 1 << 30 };
 
 /* Before the first command. page() says of which pages they are wanted: from now on, or no longer.
  * false: no memory. */
-bool guest_checker_watch(struct checker *c,
-			 void (*page)(void *ctx, uint64_t page, bool watched), void *ctx);
+bool guest_checker_watch(struct checker *c, void (*page)(void *ctx, uint64_t page, bool watched),
+			 void *ctx);
 /* Memory of the guest is mapped, at bus addresses that are those of memory. */
-void guest_checker_mapped(struct checker *c, uint64_t bus, uint64_t bytes, int fd,
-			  uint64_t offset);
+void guest_checker_mapped(struct checker *c, uint64_t bus, uint64_t bytes, int fd, uint64_t offset);
 /* A load, or a store that is made. */
 void guest_checker_access(struct checker *c, uint64_t address, uint32_t bytes, bool store,
 			  const struct guest_code *code, enum guest_machine machine);

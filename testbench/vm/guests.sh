@@ -12,7 +12,7 @@
 #   MEM=1G SMP=2       memory and processors of each guest
 #   APPEND=...         further words of the kernel's command line
 #   DEVICE_A=mlx4 DEVICE_B=ipath   what the two devices are: hca.personality of the configuration
-#   CHECK=1            the guests' drivers are watched; set IOMMU=1, too
+#   CHECK=1            the guests' drivers are watched; set IOMMU=1, too, or TIME=simulated
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
 #   WIRE=1             guest b has no device, but a network card of QEMU, eth1, at the other end of the cable of guest a's (hca0.port1.wire)

@@ -47,10 +47,9 @@ static void headroom_check(struct own *o, const struct holder *h, const void *pc
 			checker_recent(o->c, a->since_recent, names, sizeof(names));
 			snprintf(by, sizeof(by), "; this call came by %s", names);
 		}
-		checker_report(
-			o->c, &(struct breach){RULE_headroom, object_of(h), pc, NULL},
-			"slot %u, %u behind the newest, is not stamped%s",
-			(r->head + i) & ring_mask(r), i + 1, by);
+		checker_report(o->c, &(struct breach){RULE_headroom, object_of(h), pc, NULL},
+			       "slot %u, %u behind the newest, is not stamped%s",
+			       (r->head + i) & ring_mask(r), i + 1, by);
 		return;
 	}
 }
@@ -150,10 +149,8 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 	const struct stored *s = h->record ? checker_stored(o->c, at) : NULL;
 
 	if (s && s->seq && s->epoch == order_epoch(o->c->order))
-		checker_report(
-			o->c,
-			&(struct breach){RULE_order_doorbell, object_of(h), s->pc, pc},
-			"arm record of cqn %x", h->number);
+		checker_report(o->c, &(struct breach){RULE_order_doorbell, object_of(h), s->pc, pc},
+			       "arm record of cqn %x", h->number);
 	if (at > WORD && ci != cq_dbrec_get_arm_ci((const void *)(at - WORD)))
 		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
 			       "the doorbell's index is %u, and the record's is %u", ci,

@@ -146,8 +146,7 @@ static uintptr_t stored_word(const struct order *o, uintptr_t at, uintptr_t end)
 
 void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)
 {
-	const struct stored s = {
-		.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = pc};
+	const struct stored s = {.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = pc};
 
 	for (size_t page = page_of(o, at); page <= page_of(o, at + bytes - 1); page++)
 		o->stored_pages[page] = true;
@@ -186,10 +185,8 @@ static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, co
 
 		if (!t)
 			continue;
-		checker_report(
-			o->c,
-			&(struct breach){RULE_order_doorbell, {0}, s->pc, t->pc},
-			"%s, byte %u", what, (unsigned)(w - at));
+		checker_report(o->c, &(struct breach){RULE_order_doorbell, {0}, s->pc, t->pc},
+			       "%s, byte %u", what, (unsigned)(w - at));
 		return;
 	}
 }
@@ -202,12 +199,10 @@ static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t 
 
 		if (!unordered(s, &o->record))
 			continue;
-		checker_report(o->c,
-			       &(struct breach){RULE_order_receive,
-						{GUEST_QP, qpn},
-						s->pc,
-						o->record.pc},
-			       "receive of qpn %06x", qpn);
+		checker_report(
+			o->c,
+			&(struct breach){RULE_order_receive, {GUEST_QP, qpn}, s->pc, o->record.pc},
+			"receive of qpn %06x", qpn);
 		return;
 	}
 }
@@ -231,17 +226,13 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 	owner = checker_stored(o->c, at);
 	t = trigger_behind(o, owner);
 	if (t)
-		checker_report(o->c,
-			       &(struct breach){RULE_order_doorbell, qp, owner->pc,
-						t->pc},
+		checker_report(o->c, &(struct breach){RULE_order_doorbell, qp, owner->pc, t->pc},
 			       "owner bit of wqe %u", wqe->index);
 	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
 		s = checker_stored(o->c, at + offset);
 		if (is_legal_behind_owner(offset) || (!unordered(s, owner) && s->seq <= owner->seq))
 			continue;
-		checker_report(o->c,
-			       &(struct breach){RULE_order_wqe_body, qp, s->pc,
-						owner->pc},
+		checker_report(o->c, &(struct breach){RULE_order_wqe_body, qp, s->pc, owner->pc},
 			       "byte %u of wqe %u%s", (unsigned)offset, wqe->index,
 			       s->seq > owner->seq ? ", behind the owner bit" : "");
 		return;
@@ -257,12 +248,10 @@ void order_owner(struct order *o, uintptr_t at, uint32_t qpn)
 		s = checker_stored(o->c, at + offset);
 		if (!unordered(s, owner))
 			continue;
-		checker_report(o->c,
-			       &(struct breach){RULE_order_wqe_body,
-						{GUEST_QP, qpn},
-						s->pc,
-						owner->pc},
-			       "byte %u of the newest WQE", (unsigned)offset);
+		checker_report(
+			o->c,
+			&(struct breach){RULE_order_wqe_body, {GUEST_QP, qpn}, s->pc, owner->pc},
+			"byte %u of the newest WQE", (unsigned)offset);
 		return;
 	}
 }

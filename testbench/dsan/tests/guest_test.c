@@ -283,8 +283,11 @@ enum { ENTRY = P_CQ * CLAIM_PAGE_SIZE, OWNER = ENTRY + CQE_SIZE - WORD };
 static void complete(void)
 {
 	struct cqe e = {{0}};
-	const struct hca_dma_seen dma = {
-		.what = "cqe", .bus = ENTRY, .bytes = (uint8_t *)&e, .len = CQE_SIZE, .write = true};
+	const struct hca_dma_seen dma = {.what = "cqe",
+					 .bus = ENTRY,
+					 .bytes = (uint8_t *)&e,
+					 .len = CQE_SIZE,
+					 .write = true};
 
 	cqe_set_my_qpn(&e, QPN);
 	cqe_set_is_send(&e, 1);

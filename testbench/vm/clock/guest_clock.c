@@ -611,7 +611,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 		else if (!strncmp(argv[i], "socket=", strlen("socket=")))
 			path = argv[i] + strlen("socket=");
 		else
-			return refuse("expected socket=PATH, debugger=on or watch=on, got %s", argv[i]);
+			return refuse("expected socket=PATH, debugger=on or watch=on, got %s",
+				      argv[i]);
 	}
 	if (!path)
 		return refuse("expected socket=PATH");
