@@ -230,7 +230,7 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 			       "owner bit of wqe %u", wqe->index);
 	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
 		s = checker_stored(o->c, at + offset);
-		if (is_legal_behind_owner(offset) || (!unordered(s, owner) && s->seq <= owner->seq))
+		if (!unordered(s, owner) && (s->seq <= owner->seq || is_legal_behind_owner(offset)))
 			continue;
 		checker_report(o->c, &(struct breach){RULE_order_wqe_body, qp, s->pc, owner->pc},
 			       "byte %u of wqe %u%s", (unsigned)offset, wqe->index,
@@ -244,7 +244,7 @@ void order_owner(struct order *o, uintptr_t at, uint32_t qpn)
 	const size_t len = (size_t)wqe_ctrl_get_ds((const struct wqe_ctrl *)at) * WQE_UNIT;
 	const struct stored *owner = checker_stored(o->c, at), *s;
 
-	for (uintptr_t offset = 2 * WORD; offset < len; offset += WORD) {
+	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
 		s = checker_stored(o->c, at + offset);
 		if (!unordered(s, owner))
 			continue;

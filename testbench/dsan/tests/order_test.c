@@ -133,6 +133,20 @@ static void a_body_without_barrier(void **state)
 	assert_int_equal(reported, RULE_order_wqe_body);
 }
 
+/* It stands beside bf_qpn, and is a part of the body all the same. */
+static void a_size_without_barrier(void **state)
+{
+	store(WQE + 16, 1);
+	wmb();
+	store(WQE + 4, 1);
+	store(WQE, 2);
+	wmb();
+	ring();
+	device_takes_wqe();
+	assert_int_equal(reports, 1);
+	assert_int_equal(reported, RULE_order_wqe_body);
+}
+
 static void a_body_behind_the_owner_bit(void **state)
 {
 	store(WQE, 2);
