@@ -262,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_right_post_is_not_reported, begin, end),
 		cmocka_unit_test_setup_teardown(a_body_without_barrier, begin, end),
+		cmocka_unit_test_setup_teardown(a_size_without_barrier, begin, end),
 		cmocka_unit_test_setup_teardown(a_body_behind_the_owner_bit, begin, end),
 		cmocka_unit_test_setup_teardown(a_doorbell_without_barrier, begin, end),
 		cmocka_unit_test_setup_teardown(a_wqe_taken_before_its_doorbell, begin, end),
