@@ -15,8 +15,8 @@ module_file()
 	[ -n "$file" ]
 }
 
-# text_bytes FILE: the size of its section .text
-text_bytes() { readelf -SW "$1" 2>/dev/null | awk '{ sub(/^ *\[ *[0-9]+\]/, "") } $1 == ".text" { print $5; exit }'; }
+# text_bytes FILE: the size of its section .text. awk reads all: readelf would fail when nobody reads its output any more
+text_bytes() { readelf -SW "$1" 2>/dev/null | awk '{ sub(/^ *\[ *[0-9]+\]/, "") } $1 == ".text" && !n++ { print $5 }'; }
 
 # code_lines GUEST: reads addresses, one a line, and prints "GUEST 0xADDRESS FUNCTION..." for those in modules
 code_lines()
