@@ -9,6 +9,7 @@
 #
 #   prepare.sh [PACKAGE... [+ PACKAGE...]]   makes a set, and one over it; prints settings for starting the guests
 #   prepare.sh --build   makes sets with what builds modules for the guests' kernel on this machine; prints build_sets, and build_lists for in_layers.sh
+#   prepare.sh --strip   makes a set with the program strip for the guests' modules; prints strip_sets
 #   INITRD_MODULE=file           loaded by the initrd after its other modules
 #   KERNEL=vmlinuz MODULES=dir   use these instead of Debian's; dir holds lib/modules/VERSION, or .ko files that replace those of Debian's kernel
 set -euo pipefail
@@ -199,6 +200,14 @@ build_make()
 	printf 'build_sets=%q\nbuild_lists=%q\n' "$headers$sets" "$guest_lists"
 }
 
+strip_make()
+{
+	local package=binutils-${cross%-}
+	arch_settings amd64
+	sets_make "$package"
+	printf 'strip_sets=%q\n' "$sets"
+}
+
 # kernel_version FILE: prints the version in the header of an x86 kernel image, or in the text of an arm64 one
 kernel_version()
 {
@@ -281,10 +290,10 @@ if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ] || [ ! -d "$tools_root" ]; th
 	roots_make
 fi
 root=$guest_made/root
-if [ "${1:-}" = --build ]; then
-	build_make
-	exit
-fi
+case ${1:-} in
+--build) build_make; exit ;;
+--strip) strip_make; exit ;;
+esac
 sets_make "$@"
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}

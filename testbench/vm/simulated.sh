@@ -33,6 +33,18 @@ root_archive()
 		"${foreign[@]}" --reproducible -o -H newc --quiet >"$1"
 }
 
+# foreign_strip FOLDER: takes debug information out of modules for another architecture than this machine's
+foreign_strip()
+{
+	local files settings strip_sets
+	mapfile -t files < <(grep -rl --include='*.ko' '\.debug_info' "$1")
+	[ ${#files[@]} -gt 0 ] || return 0
+	settings=$("$vm_src/prepare.sh" --strip) || return
+	eval "$settings"
+	LISTS= OUTSIDE=1 "$vm_src/in_layers.sh" "$strip_sets" ./lib64/ld-linux-x86-64.so.2 --library-path ./usr/lib/x86_64-linux-gnu \
+		"./usr/bin/${cross}strip" --strip-debug "${files[@]}"
+}
+
 # modules_archive FILE: the kernel's modules of $module_folders, not compressed and without debug information, which would fill the guest's memory
 modules_archive()
 {
@@ -47,10 +59,10 @@ modules_archive()
 		case $path in
 		*.xz) xz -dc "$path" >"${to%.xz}" ;;
 		*.zst) in_root "$tools_root" /usr/bin/zstd -dcq "$path" >"${to%.zst}" ;;
-		# this machine's strip may not know the guest's architecture
-		*) strip --strip-debug -o "$to" "$path" 2>/dev/null || cp "$path" "$to" ;;
+		*) if [ -z "$foreign_arch" ]; then strip --strip-debug -o "$to" "$path"; else cp "$path" "$to"; fi ;;
 		esac
 	done
+	[ -z "$foreign_arch" ] || foreign_strip "$tree" || return
 	cp "$modules/$version"/modules.{order,builtin,builtin.modinfo} "$tree/lib/modules/$version/"
 	in_root "$tools_root" /sbin/depmod -b "$tree" "$version"
 	# bookworm's root has its libraries below /usr; a folder /lib would replace the link

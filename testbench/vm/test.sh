@@ -217,7 +217,7 @@ arm64_session()
 	judge arm64.guest arm64_prepare
 	[ $last = pass ] || return
 	eval "$settings"
-	session arm64. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_lat
+	SERVE='-s hca.doorbell.blueflame=1' session arm64. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong blueflame perftest_lat
 	judge arm64.source seed_source
 	judge arm64.seed_none check_seed_plain
 	seed=irq_vector
