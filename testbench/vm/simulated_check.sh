@@ -51,6 +51,27 @@ check_simulated_one_guest()
 	sim_twice one 1 "$sim_dir/one.sh"
 }
 
+# watched: a run whose loads and stores are heard leaves the same bytes, and the unmodified driver breaks no rule
+check_simulated_watched()
+{
+	local heard
+	mkdir -p "$sim_dir"
+	cat >"$sim_dir/watched.sh" <<-'END'
+		driver_load || exit 1
+		opensm >/dev/null 2>&1 & ports_are 4 60 || exit 1
+		ibv_rc_pingpong -e -n 50 -d mlx4_0 & listening 18515 && ibv_rc_pingpong -e -n 50 -d mlx4_1 localhost || exit 1
+		wait $!
+		pkill opensm
+	END
+	sim_run watched.first 1 "$sim_dir/watched.sh" || { detail='the run that is not watched'; cat "$sim_dir/watched.first.txt"; return 1; }
+	CHECK=1 sim_run watched.second 1 "$sim_dir/watched.sh" || { detail='the run that is watched'; cat "$sim_dir/watched.second.txt"; return 1; }
+	heard=$(sed -n 's/.* \([0-9]*\) loads and stores.*/\1/p' "$sim_dir/vm/a.qemu.log")
+	detail=$(diff -rq "$sim_dir/watched.first" "$sim_dir/watched.second" | head -n 3)
+	[ -z "$detail" ] || return 1
+	detail="$heard loads and stores heard, no guest error, and the same bytes"
+	[ "${heard:-0}" -gt 10000 ]
+}
+
 # replay: a recorded peer's frames come to a guest, and two such runs leave equal folders. The peer announces 11.0.1.2; Linux learns that.
 check_simulated_replay()
 {

@@ -57,7 +57,7 @@ ipath) qib_wanted=("$@"); set -- qib ;;
 *) die "DEVICE_B: expected mlx4 or ipath, got $DEVICE_B" ;;
 esac
 wanted=("$@") all=
-simulated=(one_guest two_guests replay killed refused held boots)
+simulated=(one_guest two_guests watched replay killed refused held boots)
 storage=(nvme iser srp nfs)
 # `none` and `watched`: the driver without a seed, behind an IOMMU and in simulated time
 seeds=(none watched $(cd "$vm_src/seeds" && ls -- *.sed | sed 's/\.sed$//'))
