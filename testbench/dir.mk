@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, calls.c child.c place.c compile.c outdir.c symbols.c)
-src-y += $(addprefix $(d)/dsan/hear/, callout.c wrote.c trail.c entered.c chain.c reached.c)
+src-y += $(addprefix $(d)/dsan/hear/, callout.c wrote.c trail.c history.c entered.c chain.c reached.c)
 src-y += $(addprefix $(d)/dsan/own/, order.c own.c doorbell.c waiting.c late.c cq_waits.c)
 src-y += $(addprefix $(d)/dsan/held/, objects.c claims.c taken.c counted.c heap.c counts.c pins.c)
 src-y += $(addprefix $(d)/dsan/threads/, threads.c locks.c waits.c freed.c)
@@ -9,7 +9,7 @@ src-y += $(addprefix $(d)/dsan/asked/, asked.c request.c completion.c context.c 
 src-y += $(addprefix $(d)/dsan/device/, function.c dead.c given.c caps.c)
 src-y += $(addprefix $(d)/dsan/mads/, mads.c leave.c ifc.c groups.c told.c connections.c smi.c)
 src-y += $(addprefix $(d)/dsan/, checker.c guest.c report.c)
-checked-y += $(addprefix $(d)/dsan/hear/, hooks.c hooks_taken.c hooks_managed.c hooks_core.c hooks_cm.c)
+checked-y += $(addprefix $(d)/dsan/hear/, hooks.c hooks_taken.c hooks_managed.c hooks_core.c hooks_cm.c hooks_came.c hooks_process.c hooks_rw.c)
 checked-y += $(addprefix $(d)/dsan/asked/, page_lists.c posted.c converted.c flushed.c)
 src-y += $(addprefix $(d)/explore/, schedule.c explorer.c plan.c)
 src-y += $(addprefix $(d)/machine/, acts.c holds.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)

@@ -29,7 +29,8 @@ struct guest_error_note {
 	bool consequence; /* it came after the run had failed */
 	char text[400];
 	struct calls now;
-	struct ran ran; /* before it, in the driver */
+	struct ran ran;           /* before it, in the driver */
+	struct ran made, changed; /* when the driver made the object, and changed it last */
 	struct act doorbell, command;
 	struct act unmapper;   /* of the page that a DMA did not find */
 	struct act configured; /* who wrote configuration space last, where that is the matter */

@@ -409,7 +409,7 @@
 	  "where the search for a free number begins", \
 	  "each search begins at the first number") \
 	R(users_differ, \
-	  "an object does not count those that use it as they are: a new user is not counted, one that goes is not counted back, or a call that has ended still holds it", \
+	  "an object does not count those that use it as they are: a new user is not counted, one that goes is not counted back, a call that has ended still holds it, or it is destroyed while a program has events of it", \
 	  "Linux ib_create_qp_user, ib_dereg_mr_user: atomic_inc and atomic_dec of usecnt; uverbs uobj_put_obj_read, rdma_lookup_put_uobject", \
 	  "where the function that makes an object counts up, and where the one that destroys it counts down, also on the ways out of errors", \
 	  "a region does not count as a user of its PD, so the PD is freed first") \
@@ -444,9 +444,9 @@
 	  "port, attribute and modifier of the MAD, and the field that is taken from its answer", \
 	  "GIDs beyond the eighth are taken from block 0") \
 	R(event_differs, \
-	  "users of the driver are told another event than the device has raised, or none", \
-	  "IBA 11.6.3 asynchronous events; Linux mlx4_eq_int, mlx4_ib_event", \
-	  "the type and the subtype of the EQE, and the table in which its object is looked up", \
+	  "users of the driver are told another event than the device has raised or a message has brought, or none", \
+	  "IBA 11.6.3 asynchronous events; Linux mlx4_eq_int, mlx4_ib_event; IBA 12.6 messages of connections, Linux cm_format_req_event, cma_ib_handler", \
+	  "the type and the subtype of the EQE, and the table in which its object is looked up; of a message, the function that fills that member of the event", \
 	  "a port that comes up is told as one that goes down")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */

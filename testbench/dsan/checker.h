@@ -13,6 +13,7 @@
 
 #include "host_driver/platform.h"
 #include "model/engine/hca.h"
+#include "model/interface/rules.h"
 #include "model/sim/units.h"
 #include "model/systemc/kernel.h"
 #include "testbench/os/calls.h"
@@ -48,6 +49,9 @@ void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t l
 /* Where the driver of a host came by before this moment: in the call that runs; when none does, in the one
  * that told the device something last. Nothing without a checker. */
 void checkers_ran(unsigned host, struct ran *ran);
+/* Where the driver came by when it made that object, and in the last call that changed it. */
+void checkers_made(unsigned host, struct guest_object object, struct ran *made,
+		   struct ran *changed);
 /* A call of the driver has failed that should not: reports it, unless something was refused to it. */
 void checkers_tell_refused(const char *call, int rc);
 /* Prints what the layers above mlx4 have done last, for a failure that no broken rule explains. false:

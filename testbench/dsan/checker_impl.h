@@ -157,6 +157,7 @@ struct checker {
 	unsigned eq_of_vector[CHECKER_VECTORS], vector_eqn[CHECKER_VECTORS], async_eqn;
 	bool async_eqn_known;
 	uint32_t kernel_page; /* the doorbell page of what the kernel makes; 0: not known yet */
+	struct calls kernel_page_by; /* that gave the first context that page */
 	/* Where the driver was last, in order: code_offset() of its accesses to shared memory and
 	 * registers. */
 	uint32_t recent[RECENT], n_recent;

@@ -23,6 +23,7 @@ enum {
 	SYMBOLS_MAX = 8,
 	WAITING_CALLS = 5,
 	RAN_SHOWN = 16,
+	FILES = 3,
 	RAN_CHARS = 400,
 	OBJECT_CHARS = 64,
 	PS_PER_US = 1000000
@@ -140,7 +141,34 @@ static void ran_name_add(struct ran_names *names, const char *name)
 			 name);
 }
 
-static void ran_names_add(struct ran_names *names, const struct ran *ran, bool commands)
+/* Files of the driver. */
+struct files {
+	char names[FILES][SYMBOL_FILE];
+	unsigned n;
+};
+
+static bool files_have(const struct files *files, const char *name)
+{
+	for (unsigned i = 0; i < files->n; i++)
+		if (!strcmp(files->names[i], name))
+			return true;
+	return false;
+}
+
+/* Those of places that tell something. */
+static void files_add(struct files *files, const void *pc)
+{
+	struct symbol symbols[SYMBOLS_MAX];
+	const size_t n = symbols_find(pc, symbols, ARRAY_SIZE(symbols));
+
+	for (size_t k = 0; k < n && files->n < FILES; k++)
+		if (is_telling(&symbols[k], false) && !files_have(files, symbols[k].file))
+			snprintf(files->names[files->n++], SYMBOL_FILE, "%s", symbols[k].file);
+}
+
+/* `files`: only functions of these; NULL: of all. */
+static void ran_names_add(struct ran_names *names, const struct ran *ran, bool commands,
+			  const struct files *files)
 {
 	struct symbol symbols[SYMBOLS_MAX];
 
@@ -148,21 +176,43 @@ static void ran_names_add(struct ran_names *names, const struct ran *ran, bool c
 		const size_t n = symbols_find(ran->pc[i], symbols, ARRAY_SIZE(symbols));
 
 		for (size_t k = 0; k < n; k++)
-			if (is_telling(&symbols[k], commands))
+			if (is_telling(&symbols[k], commands) &&
+			    (!files || files_have(files, symbols[k].file)))
 				ran_name_add(names, symbols[k].name);
 	}
 }
 
-/* The functions of the driver that ran before, the latest first; behind them those that give commands,
- * which come by in most calls. */
-static void tell_ran(const struct ran *ran, FILE *out)
+/* The functions of the driver that ran before, the latest first: those of the files whose functions are
+ * under way, then the others, then those that give commands, which come by in most calls. */
+static void tell_ran(const struct ran *ran, const struct calls *now, FILE *out)
 {
 	struct ran_names names = {0};
+	struct files files = {.n = 0};
 
-	ran_names_add(&names, ran, false);
-	ran_names_add(&names, ran, true);
+	for (unsigned i = 0; now && i < now->n; i++)
+		files_add(&files, now->pc[i]);
+	ran_names_add(&names, ran, false, &files);
+	ran_names_add(&names, ran, false, NULL);
+	ran_names_add(&names, ran, true, NULL);
 	if (names.n)
 		fprintf(out, "    before:   %s\n", names.text);
+}
+
+/* The functions that have made the object, and that have changed it last. */
+static void tell_made(const char *label, const struct ran *ran, FILE *out)
+{
+	struct ran_names names = {0};
+	struct files files = {.n = 0};
+
+	/* it begins and ends in the file of such objects */
+	if (ran->n)
+		files_add(&files, ran->pc[0]);
+	if (ran->n)
+		files_add(&files, ran->pc[ran->n - 1]);
+	ran_names_add(&names, ran, false, &files);
+	ran_names_add(&names, ran, false, NULL);
+	if (names.n)
+		fprintf(out, "    %-8s  %s\n", label, names.text);
 }
 
 static void print_act(uint64_t now_ps, const struct act *act, const char *what, unsigned room,
@@ -212,7 +262,9 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 	if (again)
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
-	tell_ran(&note->ran, out);
+	tell_ran(&note->ran, &note->now, out);
+	tell_made("made by:", &note->made, out);
+	tell_made("changed:", &note->changed, out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
@@ -284,7 +336,7 @@ static void print_refusal(const struct refusal *r, FILE *out)
 		row ? row->name : "unknown command", r->host, r->in_mod,
 		status ? status->name : "unknown", status ? status->meaning : "no such status",
 		guest_rules[RULE_command_refused].name);
-	tell_ran(&r->ran, out);
+	tell_ran(&r->ran, &r->act.calls, out);
 	tb_tell_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
 }
 
@@ -394,7 +446,7 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 	tb_tell_calls(calls, "in:", CALLS_SHOWN, out);
 	if (in_driver) {
 		checkers_ran(0, &ran);
-		tell_ran(&ran, out);
+		tell_ran(&ran, calls, out);
 		fprintf(out, "    look at:  %s\n", row->look);
 	}
 	tb_tell_guest_errors(tb, out);

@@ -100,7 +100,7 @@ class Mutant:
             return self.said["function"].split()
         around = []
         for at, old, _ in self.changes(text):
-            starts = re.findall(r"^(?![#\s]).*?(\w+)\([^;{]*\)\n\{", text[: at + len(old)], re.M)
+            starts = re.findall(r"^(?![#/\s]).*?(\w+)\([^;{]*\)\n\{", text[: at + len(old)], re.M)
             around += [f for f in starts[-1:] if f not in around]
         return around
 

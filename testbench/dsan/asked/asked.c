@@ -4,6 +4,7 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/threads/threads.h"
@@ -50,6 +51,24 @@ static unsigned thread_looked_at(void)
 	return ask_thread();
 }
 
+/* Of the object whose number the ask has; calls of other kinds say it themselves. */
+static enum guest_object_kind kind_of(enum ask_kind kind)
+{
+	switch (kind) {
+	case ASK_SENDS:
+	case ASK_RECEIVES:
+	case ASK_QP_MODIFY:
+		return GUEST_QP;
+	case ASK_POLL:
+	case ASK_ARM:
+		return GUEST_CQ;
+	case ASK_SRQ_RECEIVES:
+		return GUEST_SRQ;
+	default:
+		return GUEST_NONE;
+	}
+}
+
 static bool wants_marks(enum ask_kind kind)
 {
 	return kind != ASK_INNER && kind != ASK_SENDS && kind != ASK_RECEIVES &&
@@ -68,6 +87,7 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 	if (kind != ASK_INNER && !ask_running()) {
 		trail_begin();
 		trail_asked(true);
+		history_about(kind_of(kind), number);
 	}
 	asks = a;
 	if (!a->c)

@@ -96,8 +96,9 @@ struct ask {
 	bool took;                          /* something that nobody has claimed yet (taken.h) */
 	const void *released[ASK_RELEASED]; /* where it gave things back: the first of them */
 	unsigned n_released;
-	unsigned locks;     /* that its thread held when it began */
-	const void *object; /* that it destroys or changes; NULL: none */
+	unsigned locks;         /* that its thread held when it began */
+	const void *object;     /* that it destroys or changes; NULL: none */
+	const void *numbers_by; /* who made the allocator that it took a number from last */
 	struct made *made;
 	struct {
 		const struct drv_send_wr *wr;           /* the next to be given to the device */

@@ -3,6 +3,7 @@
  * is written, so the caller of the driver is still there. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/buffers.h"
+#include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/device/given.h"
 
 #include "model/interface/commands.h"
@@ -52,17 +53,26 @@ static void page_says(struct compared *c, const struct layout *layout, const voi
 {
 	struct checker *checker = c->ask->c;
 	struct made *made = made_find(uar);
+	char names[CHAIN_BYTES] = "";
 	uint32_t should = is;
 
 	if (made) {
 		should = pdn_learn(made, is);
 	} else if (!uar) {
 		if (!checker->kernel_page)
+			chain_take(&checker->kernel_page_by);
+		if (!checker->kernel_page)
 			checker->kernel_page = is;
 		should = checker->kernel_page;
 	}
 	given_page_check(checker, c->object, is);
-	if (is != should)
+	if (is != should && !uar) {
+		chain_format(&checker->kernel_page_by, names, sizeof(names));
+		ask_report(c->ask, RULE_context_differs, c->object,
+			   "usr_page is 0x%x, and it was 0x%x in the first context of the kernel, "
+			   "which came by %s",
+			   is, should, names);
+	} else if (is != should)
 		field_differs(c, layout, "usr_page", context, is, should);
 	else if (made && is == checker->kernel_page)
 		bytes_differ(c, "usr_page of a process, which is the page of the kernel,",
@@ -336,6 +346,19 @@ static void datagrams_say(struct compared *c, const struct qpc *q, const struct 
 	SAYS(c, qpc, q, mtu, IBV_MTU_4096);
 }
 
+/* The block of CONF_SPECIAL_QP has QP0 of both ports first, then QP1 of both. Source: Linux
+ * mlx4_init_qp_table, mlx4_ib create_qp_common: sqpn + 2 * (qp_type == GSI) + port - 1 */
+static void special_number_says(const struct compared *c, const struct ask *a)
+{
+	const uint32_t base = a->c->given.special_base;
+	const uint32_t should = base + 2 * a->made->special_qpn + a->made->port - 1;
+
+	if (base && a->number != should)
+		ask_report(a, RULE_context_differs, c->object,
+			   "QP%u of port %u has the number %06x, and the device has it at %06x",
+			   a->made->special_qpn, a->made->port, a->number, should);
+}
+
 static void modify_says(struct compared *c, struct ask *a, uint32_t opcode, uintptr_t at)
 {
 	const struct qp_mbox *mbox = (const void *)at;
@@ -359,6 +382,8 @@ static void modify_says(struct compared *c, struct ask *a, uint32_t opcode, uint
 	}
 	attributes_say(c, q, a->made, a->modify.attr, mask);
 	SAYS(c, qpc, q, local_qpn, a->number);
+	if (opcode == HCR_RST2INIT_QP && a->made->special)
+		special_number_says(c, a);
 }
 
 void asked_modified(struct ask *a)

@@ -120,6 +120,7 @@ static void flushed_check(struct ask *a, struct flushed *queues, unsigned n_queu
 W(int, drv_cq_flush, struct drv_cq *cq, int n, struct drv_wc *wc)
 {
 	struct flushed *queues = NULL;
+	struct drv_wc *own = NULL;
 	unsigned n_queues = 0;
 	ASK a;
 	int rc;
@@ -132,10 +133,17 @@ W(int, drv_cq_flush, struct drv_cq *cq, int n, struct drv_wc *wc)
 		if (!queues)
 			abort();
 		queues_take(cq, queues);
+		own = calloc((size_t)n * (1 + n_queues), sizeof(*own));
+		if (!own)
+			abort();
 	}
-	rc = __real_drv_cq_flush(cq, n, wc);
+	/* more than was asked for must not spoil what stands behind the caller's array */
+	rc = __real_drv_cq_flush(cq, n, own ? own : wc);
 	if (queues)
-		flushed_check(&a, queues, n_queues, n, rc, wc);
+		flushed_check(&a, queues, n_queues, n, rc, own);
+	if (own && rc > 0)
+		memcpy(wc, own, (size_t)(rc < n ? rc : n) * sizeof(*wc));
+	free(own);
 	free(queues);
-	return rc;
+	return own && rc > n ? n : rc;
 }

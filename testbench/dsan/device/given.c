@@ -35,13 +35,17 @@ static void report_now(struct checker *c, enum guest_rule rule, struct guest_obj
 static void reserved_check(struct checker *c, struct guest_object object, uint32_t index,
 			   uint32_t reserved)
 {
-	char text[CHAIN_BYTES];
+	const struct ask *a = ask_running();
+	const void *maker = a ? a->numbers_by : NULL;
+	char text[CHAIN_BYTES], made[CHAIN_BYTES / 4];
 
 	if (!c->given.has_cap || index >= reserved)
 		return;
+	checker_functions(&maker, !!maker, made, sizeof(made));
 	snprintf(text, sizeof(text),
-		 "number %u is given to an object, and QUERY_DEV_CAP reserves those below %u",
-		 index, reserved);
+		 "number %u is given to an object, and QUERY_DEV_CAP reserves those below %u; the "
+		 "allocator was made by %s",
+		 index, reserved, *made ? made : "another call");
 	report_now(c, RULE_number_reserved, object, text);
 }
 

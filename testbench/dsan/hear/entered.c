@@ -77,6 +77,15 @@ static unsigned names_of(const struct runner *r, char *names, size_t size)
 	return n;
 }
 
+void entered_format(char *text, size_t size)
+{
+	const struct runner *r = runner_now();
+
+	*text = 0;
+	if (r)
+		names_of(r, text, size);
+}
+
 /* A thread that has entered none says nothing. */
 static bool thread_tell(const struct runner *r, size_t size, const char *before, FILE *out)
 {

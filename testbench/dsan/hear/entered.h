@@ -8,10 +8,13 @@
 #define TESTBENCH_DSAN_HEAR_ENTERED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The running thread begins or ends to undo what its process has left. What went wrong came before that,
  * so the functions that undo are not noted. */
 void entered_process_ends(bool ends);
+/* The functions that the running thread has entered, the latest first. */
+void entered_format(char *text, size_t size);
 /* No thread has entered any. */
 void entered_forget(void);
 

@@ -13,6 +13,7 @@
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/mads/mads.h"
 #include "testbench/dsan/held/taken.h"
@@ -119,6 +120,7 @@ W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
 	int rc;
 
 	ask_begin(&a, ASK_RECEIVES, __func__, platform_of(qp), drv_qp_num(qp));
+	a.made = made_find(qp);
 	a.followed = ask_follows(&a, HCA_QP, false);
 	a.receives.wr = wr;
 	rc = __real_drv_post_recv(qp, wr, &stopped);
@@ -194,6 +196,7 @@ W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct 
 	rc = MAKES(qp, __real_drv_qp_create(pd, init, qp));
 	if (made(&a, rc, rc ? NULL : *qp))
 		return rc;
+	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
 	m = made_add(&a, *qp);
 	m->init = *init;
 	m->pd = pd;
@@ -212,6 +215,7 @@ W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *ini
 	rc = MAKES(qp, __real_drv_special_create(pd, init, qp));
 	if (made(&a, rc, rc ? NULL : *qp))
 		return rc;
+	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
 	m = made_add(&a, *qp);
 	m->special = true;
 	m->special_qpn = init->qpn;
@@ -260,6 +264,7 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	rc = __real_drv_qp_modify(qp, attr, mask);
 	if (!rc)
 		asked_modified(&a);
+	history_changed(a.c, GUEST_QP, a.number);
 	asked_modify_end(&a, rc);
 	ask_result(&a, rc);
 	if (!rc && a.c && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
@@ -310,6 +315,7 @@ static int cq_made(struct ask *a, int rc, struct drv_cq *const *cq, const struct
 	if (made(a, rc, rc ? NULL : *cq))
 		return rc;
 	made_add(a, *cq)->uar = uar;
+	history_made(a->c, GUEST_CQ, drv_cq_num(*cq));
 	if (a->c)
 		cq_waits_made(a->c, *cq);
 	return rc;
@@ -352,7 +358,10 @@ W(int, drv_cq_resize, struct drv_cq *cq, unsigned entries)
 	int rc;
 
 	cq_asked(&a, __func__, drv_device_of(cq), entries, DRV_CQ_POLLED);
+	history_about(GUEST_CQ, drv_cq_num(cq));
 	rc = made(&a, __real_drv_cq_resize(cq, entries), cq);
+	if (!rc)
+		history_changed(a.c, GUEST_CQ, drv_cq_num(cq));
 	if (!rc)
 		cq_was_resized(&a, cq);
 	return rc;
@@ -395,6 +404,7 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 	rc = MAKES(srq, __real_drv_srq_create(pd, init, srq));
 	if (made(&a, rc, rc ? NULL : *srq))
 		return rc;
+	history_made(a.c, GUEST_SRQ, drv_srq_num(*srq));
 	m = made_add(&a, *srq);
 	m->pd = pd;
 	m->cq = init->cq;
@@ -442,6 +452,7 @@ static int region_made(struct ask *a, int rc, struct drv_mr *const *mr)
 	m = made_add(a, *mr);
 	m->pd = a->region.pd;
 	m->key = drv_mr_lkey(*mr);
+	history_made(a->c, GUEST_MPT, m->key >> 8);
 	return rc;
 }
 
@@ -527,7 +538,7 @@ W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
 	ask_begin(&a, ASK_REGION_RIGHTS, __func__, platform_of(mr), drv_mr_lkey(mr) >> 8);
 	a.region.access = access;
 	rc = ask_result(&a, __real_drv_mr_rereg_access(mr, access));
-	if (!rc)
+	if (!rc && !drv_is_dead(drv_device_of(mr)))
 		asked_rights_end(&a);
 	return rc;
 }

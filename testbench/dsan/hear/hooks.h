@@ -28,6 +28,12 @@ void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *a
 /* hooks_managed.c: hears what has to do with management. */
 extern const struct watcher hooks_watcher;
 
+/* hooks_process.c: a call gets that object of a process; the process is gone. */
+struct uv_object;
+struct uv_process;
+void process_object_given(const struct uv_object *object, const void *pc);
+void process_events_forget(const struct uv_process *process);
+
 #define ASK __attribute__((cleanup(ask_drop))) struct ask
 
 #endif

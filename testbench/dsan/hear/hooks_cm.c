@@ -5,10 +5,12 @@
  */
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/hear/messages.h"
+#include "testbench/dsan/hear/wrote.h"
 #include "testbench/dsan/held/heap.h"
-#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/mads/connections.h"
 
-#include "host_driver/cm/cm.h"
+#include "host_driver/cm/cma_impl.h"
 #include "model/interface/cm.h"
 #include "model/interface/macros.h"
 
@@ -17,42 +19,51 @@
 
 #include <string.h>
 
-enum { WRITERS = 18, NAMES_BYTES = 200 };
-
-/* A message as it stands in its id, once it has been sent. */
-struct message {
-	struct checker *c; /* NULL: nothing is judged */
-	const struct smp *mad;
-	const char *name;
-};
-
-struct said {
-	const char *field;
-	uint64_t is, asked;
-};
+enum { WRITERS = 18, RETRIES_MAX = 7 };
 
 /* A newer message may have its place already. */
-static struct message message_of(const struct ib_cm_id *cm_id, bool answer, unsigned attr,
-				 const char *name, int rc)
+struct message message_of(const struct ib_cm_id *cm_id, bool answer, unsigned attr,
+			  const char *name, int rc)
 {
 	const struct cm_id *id = (const void *)cm_id;
 	const struct smp *mad = answer ? &id->answer : &id->request;
 
 	if (rc || mad_hdr_get_attr_id(smp_hdr_const(mad)) != attr)
 		return (struct message){0};
-	return (struct message){checker_of_host(cm_id->device->platform->host), mad, name};
+	return (struct message){checker_of_host(cm_id->device->platform->host), mad, name, false};
+}
+
+/* The newest message of that kind; `remote` is the communication id of who gets it. */
+static struct message message_sent(const struct ib_cm_id *cm_id, unsigned attr, uint32_t remote,
+				   const char *name, int rc)
+{
+	struct checker *c = checker_of_host(cm_id->device->platform->host);
+	const struct smp *mad = c ? connections_sent(c, attr) : NULL;
+	/* the two ids are at the same offset in all messages; that of a SIDR REP is where the first is */
+	const struct cm_rep *rep = (const void *)mad;
+	const struct cm_sidr_rep *sidr = (const void *)mad;
+
+	if (rc || !mad ||
+	    remote != (attr == CM_ATTR_SIDR_REP ? cm_sidr_rep_get_request_id(sidr)
+						: cm_rep_get_remote_comm_id(rep)))
+		return (struct message){0};
+	return (struct message){c, mad, name, true};
 }
 
 static void writers_of(const struct message *m, char *names, size_t size)
 {
 	const void *pcs[WRITERS];
+	const unsigned attr = mad_hdr_get_attr_id(smp_hdr_const(m->mad));
 
-	checker_functions(pcs, heap_writers(m->mad, sizeof(*m->mad), pcs, WRITERS), names, size);
+	checker_functions(pcs,
+			  m->gone ? connections_writers(m->c, attr, pcs, WRITERS)
+				  : heap_writers(m->mad, sizeof(*m->mad), pcs, WRITERS),
+			  names, size);
 }
 
-static void fields_check(const struct message *m, const struct said *said, size_t n)
+void message_fields_check(const struct message *m, const struct said *said, size_t n)
 {
-	char names[NAMES_BYTES];
+	char names[MESSAGE_NAMES_BYTES];
 
 	for (size_t i = 0; m->c && i < n; i++) {
 		if (said[i].is == said[i].asked)
@@ -66,11 +77,11 @@ static void fields_check(const struct message *m, const struct said *said, size_
 	}
 }
 
-static void bytes_check(const struct message *m, const char *what, const void *is,
-			const void *asked, size_t n, size_t room)
+void message_bytes_check(const struct message *m, const char *what, const void *is,
+			 const void *asked, size_t n, size_t room)
 {
 	const uint8_t *bytes = is;
-	char names[NAMES_BYTES];
+	char names[MESSAGE_NAMES_BYTES];
 	size_t at = n;
 
 	if (!m->c)
@@ -86,8 +97,8 @@ static void bytes_check(const struct message *m, const char *what, const void *i
 }
 
 #define DATA_CHECK(m, type, data, len)                                                             \
-	bytes_check(m, "private data", type##_private_data_cptr((const void *)(m)->mad), data,     \
-		    len, type##_private_data_size)
+	message_bytes_check(m, "private data", type##_private_data_cptr((const void *)(m)->mad),   \
+			    data, len, type##_private_data_size)
 
 /* Source: IBA 12.6.5; Linux cm_format_req */
 static void path_check(const struct message *m, const struct cm_path *is,
@@ -107,11 +118,11 @@ static void path_check(const struct message *m, const struct cm_path *is,
 		{"subnet local", cm_path_get_subnet_local(is), asked->hop_limit <= 1},
 	};
 
-	fields_check(m, said, ARRAY_SIZE(said));
-	bytes_check(m, "local GID", cm_path_local_gid_cptr(is), asked->sgid.raw,
-		    sizeof(asked->sgid), sizeof(asked->sgid));
-	bytes_check(m, "remote GID", cm_path_remote_gid_cptr(is), asked->dgid.raw,
-		    sizeof(asked->dgid), sizeof(asked->dgid));
+	message_fields_check(m, said, ARRAY_SIZE(said));
+	message_bytes_check(m, "local GID", cm_path_local_gid_cptr(is), asked->sgid.raw,
+			    sizeof(asked->sgid), sizeof(asked->sgid));
+	message_bytes_check(m, "remote GID", cm_path_remote_gid_cptr(is), asked->dgid.raw,
+			    sizeof(asked->dgid), sizeof(asked->dgid));
 }
 
 static void req_check(const struct message *m, const struct ib_cm_req_param *p)
@@ -137,7 +148,7 @@ static void req_check(const struct message *m, const struct ib_cm_req_param *p)
 		{"SRQ", cm_req_get_srq(req), p->srq},
 	};
 
-	fields_check(m, said, ARRAY_SIZE(said));
+	message_fields_check(m, said, ARRAY_SIZE(said));
 	path_check(m, cm_req_primary_const(req), p->primary_path);
 	if (p->alternate_path)
 		path_check(m, cm_req_alternate_const(req), p->alternate_path);
@@ -169,7 +180,7 @@ static void rep_check(const struct message *m, const struct ib_cm_rep_param *p)
 		{"SRQ", cm_rep_get_srq(rep), p->srq},
 	};
 
-	fields_check(m, said, ARRAY_SIZE(said));
+	message_fields_check(m, said, ARRAY_SIZE(said));
 	DATA_CHECK(m, cm_rep, p->private_data, p->private_data_len);
 }
 
@@ -191,7 +202,7 @@ static void sidr_req_check(const struct message *m, const struct ib_cm_sidr_req_
 		{"P_Key", cm_sidr_req_get_pkey(req), be16toh(p->path->pkey)},
 	};
 
-	fields_check(m, said, ARRAY_SIZE(said));
+	message_fields_check(m, said, ARRAY_SIZE(said));
 	DATA_CHECK(m, cm_sidr_req, p->private_data, p->private_data_len);
 }
 
@@ -219,3 +230,276 @@ W(int, ib_send_cm_sidr_req, struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_
 ONLY_DATA(cm_rtu, ib_send_cm_rtu, true, CM_ATTR_RTU, "RTU")
 ONLY_DATA(cm_dreq, ib_send_cm_dreq, false, CM_ATTR_DREQ, "DREQ")
 ONLY_DATA(cm_drep, ib_send_cm_drep, true, CM_ATTR_DREP, "DREP")
+
+/* --- alternate paths --- */
+
+/* Source: IBA 12.8.1; Linux 4.x cm_format_lap */
+static void lap_check(const struct message *m, const struct cm_id *id,
+		      const struct sa_path_rec *path, const void *data, uint8_t len)
+{
+	const struct cm_lap *lap = (const void *)m->mad;
+	const struct cm_lap_path *is = cm_lap_alternate_const(lap);
+	const struct said said[] = {
+		{"remote QPN", cm_lap_get_remote_qpn(lap), id->remote_qpn},
+		{"remote CM response timeout", cm_lap_get_remote_cm_response_timeout(lap),
+		 id->response_code},
+		{"local LID", cm_lap_path_get_local_lid(is), be16toh(path->ib.slid)},
+		{"remote LID", cm_lap_path_get_remote_lid(is), be16toh(path->ib.dlid)},
+		{"flow label", cm_lap_path_get_flow_label(is), be32toh(path->flow_label)},
+		{"packet rate", cm_lap_path_get_packet_rate(is), path->rate},
+		{"traffic class", cm_lap_path_get_traffic_class(is), path->traffic_class},
+		{"hop limit", cm_lap_path_get_hop_limit(is), path->hop_limit},
+		{"SL", cm_lap_path_get_sl(is), path->sl},
+		{"subnet local", cm_lap_path_get_subnet_local(is), path->hop_limit <= 1},
+	};
+
+	message_fields_check(m, said, ARRAY_SIZE(said));
+	message_bytes_check(m, "local GID", cm_lap_path_local_gid_cptr(is), path->sgid.raw,
+			    sizeof(path->sgid), sizeof(path->sgid));
+	message_bytes_check(m, "remote GID", cm_lap_path_remote_gid_cptr(is), path->dgid.raw,
+			    sizeof(path->dgid), sizeof(path->dgid));
+	DATA_CHECK(m, cm_lap, data, len);
+}
+
+W(int, ib_send_cm_lap, struct ib_cm_id *cm_id, const struct sa_path_rec *path, const void *data,
+  uint8_t len)
+{
+	const int rc = __real_ib_send_cm_lap(cm_id, path, data, len);
+	const struct message m = message_of(cm_id, false, CM_ATTR_LAP, "LAP", rc);
+
+	if (m.c)
+		lap_check(&m, (const void *)cm_id, path, data, len);
+	return rc;
+}
+
+W(int, ib_send_cm_apr, struct ib_cm_id *cm_id, enum ib_cm_apr_status status, const void *info,
+  uint8_t info_length, const void *data, uint8_t len)
+{
+	const int rc = __real_ib_send_cm_apr(cm_id, status, info, info_length, data, len);
+	const struct message m = message_of(cm_id, true, CM_ATTR_APR, "APR", rc);
+	const struct cm_apr *apr = (const void *)m.mad;
+
+	if (!m.c)
+		return rc;
+	message_fields_check(
+		&m,
+		(struct said[]){{"status", cm_apr_get_ap_status(apr), status},
+				{"info length", cm_apr_get_info_length(apr), info_length}},
+		2);
+	message_bytes_check(&m, "information", cm_apr_info_cptr(apr), info, info_length,
+			    cm_apr_info_size);
+	DATA_CHECK(&m, cm_apr, data, len);
+	return rc;
+}
+
+/* --- refusals, and requests for time --- */
+
+W(int, ib_send_cm_rej, struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, const void *ari,
+  uint8_t ari_length, const void *data, uint8_t len)
+{
+	const uint32_t remote = be32toh(cm_id->remote_id);
+	struct message m;
+	int rc;
+
+	wrote_begin();
+	rc = __real_ib_send_cm_rej(cm_id, reason, ari, ari_length, data, len);
+	m = message_sent(cm_id, CM_ATTR_REJ, remote, "REJ", rc);
+	if (m.c) {
+		const struct cm_rej *rej = (const void *)m.mad;
+
+		message_fields_check(
+			&m,
+			(struct said[]){{"reason", cm_rej_get_reason(rej), reason},
+					{"info length", cm_rej_get_info_length(rej), ari_length}},
+			2);
+		message_bytes_check(&m, "information", cm_rej_ari_cptr(rej), ari, ari_length,
+				    cm_rej_ari_size);
+		DATA_CHECK(&m, cm_rej, data, len);
+	}
+	wrote_end();
+	return rc;
+}
+
+/* Which message the MRA is about. Source: IBA 12.6.6, MessageMRAed */
+static unsigned about(const struct ib_cm_id *cm_id)
+{
+	switch (cm_id->state) {
+	case IB_CM_REQ_RCVD:
+		return CM_MESSAGE_REQ;
+	case IB_CM_REP_RCVD:
+		return CM_MESSAGE_REP;
+	default:
+		return CM_MESSAGE_OTHER;
+	}
+}
+
+W(int, ib_send_cm_mra, struct ib_cm_id *cm_id, uint8_t service_timeout, const void *data,
+  uint8_t len)
+{
+	const unsigned mraed = about(cm_id);
+	const int rc = __real_ib_send_cm_mra(cm_id, service_timeout, data, len);
+	const struct message m = message_of(cm_id, true, CM_ATTR_MRA, "MRA", rc);
+	const struct cm_mra *mra = (const void *)m.mad;
+
+	if (!m.c)
+		return rc;
+	message_fields_check(&m,
+			     (struct said[]){{"message", cm_mra_get_message_mraed(mra), mraed},
+					     {"service timeout", cm_mra_get_service_timeout(mra),
+					      service_timeout & ~(unsigned)IB_CM_MRA_FLAG_DELAY}},
+			     2);
+	DATA_CHECK(&m, cm_mra, data, len);
+	return rc;
+}
+
+/* --- what a service id resolves to --- */
+
+static void sidr_rep_check(const struct message *m, const struct ib_cm_id *cm_id,
+			   const struct ib_cm_sidr_rep_param *p)
+{
+	const struct cm_sidr_rep *rep = (const void *)m->mad;
+	const bool found = p->status == IB_SIDR_SUCCESS;
+	const struct said said[] = {
+		{"status", cm_sidr_rep_get_status(rep), p->status},
+		{"QPN", cm_sidr_rep_get_qpn(rep), found ? p->qp_num : 0},
+		{"Q_Key", cm_sidr_rep_get_qkey(rep), found ? p->qkey : 0},
+		{"service ID", cm_sidr_rep_get_service_id(rep), be64toh(cm_id->service_id)},
+		{"info length", cm_sidr_rep_get_info_length(rep), p->info_length},
+	};
+
+	message_fields_check(m, said, ARRAY_SIZE(said));
+	message_bytes_check(m, "information", cm_sidr_rep_info_cptr(rep), p->info, p->info_length,
+			    cm_sidr_rep_info_size);
+	DATA_CHECK(m, cm_sidr_rep, p->private_data, p->private_data_len);
+}
+
+W(int, ib_send_cm_sidr_rep, struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_param *p)
+{
+	const uint32_t request = ((const struct cm_id *)(const void *)cm_id)->sidr_request_id;
+	struct message m;
+	int rc;
+
+	wrote_begin();
+	rc = __real_ib_send_cm_sidr_rep(cm_id, p);
+	m = message_sent(cm_id, CM_ATTR_SIDR_REP, request, "SIDR REP", rc);
+	if (m.c)
+		sidr_rep_check(&m, cm_id, p);
+	wrote_end();
+	return rc;
+}
+
+/* --- connections by IP address --- */
+
+static const void *address_of(const struct sockaddr_storage *a, size_t *bytes)
+{
+	*bytes = a->ss_family == AF_INET ? 4 : 16;
+	return a->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
+				       : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr;
+}
+
+static void address_check(const struct message *m, const char *what, const uint8_t is[16],
+			  const struct sockaddr_storage *a)
+{
+	uint8_t asked[16] = {0};
+	size_t bytes;
+	const void *from = address_of(a, &bytes);
+
+	memcpy(asked + sizeof(asked) - bytes, from, bytes);
+	message_bytes_check(m, what, is, asked, sizeof(asked), sizeof(asked));
+}
+
+/* The header before the private data. Source: IBA annex A11; Linux cma_format_hdr */
+static void header_check(const struct message *m, const struct cma_id *id, const uint8_t *data,
+			 size_t room, const struct rdma_conn_param *p)
+{
+	const struct cm_ip *ip = (const void *)data;
+	const struct said said[] = {
+		{"major version", cm_ip_get_major(ip), 0},
+		{"minor version", cm_ip_get_minor(ip), 0},
+		{"IP version", cm_ip_get_ipv(ip), id->src.ss_family == AF_INET ? 4 : 6},
+		{"source port", cm_ip_get_src_port(ip), cma_port(&id->src)},
+	};
+
+	message_fields_check(m, said, ARRAY_SIZE(said));
+	address_check(m, "source address", cm_ip_src_cptr(ip), &id->src);
+	address_check(m, "destination address", cm_ip_dst_cptr(ip), &id->dst);
+	message_bytes_check(m, "private data", data + sizeof(*ip), p->private_data,
+			    p->private_data_len, room - sizeof(*ip));
+}
+
+/* The field has three bits. Source: Linux cma_connect_ib: min_t(u8, 7, conn_param->retry_count) */
+static unsigned retries(unsigned asked)
+{
+	return asked < RETRIES_MAX ? asked : RETRIES_MAX;
+}
+
+static void cma_req_check(const struct message *m, const struct cma_id *id,
+			  const struct rdma_conn_param *p)
+{
+	const struct cm_req *req = (const void *)m->mad;
+	const struct said said[] = {
+		{"service ID", cm_req_get_service_id(req),
+		 (uint64_t)id->ps << 16 | cma_port(&id->dst)},
+		{"local QPN", cm_req_get_local_qpn(req), p->qp_num},
+		{"responder resources", cm_req_get_responder_resources(req),
+		 p->responder_resources},
+		{"initiator depth", cm_req_get_initiator_depth(req), p->initiator_depth},
+		{"end-to-end flow control", cm_req_get_flow_control(req), p->flow_control},
+		{"starting PSN", cm_req_get_starting_psn(req), id->psn},
+		{"retry count", cm_req_get_retry_count(req), retries(p->retry_count)},
+		{"RNR retry count", cm_req_get_rnr_retry_count(req), retries(p->rnr_retry_count)},
+		{"SRQ", cm_req_get_srq(req), !!p->srq},
+	};
+
+	message_fields_check(m, said, ARRAY_SIZE(said));
+	header_check(m, id, cm_req_private_data_cptr(req), cm_req_private_data_size, p);
+}
+
+W(int, cma_connect, struct cma_id *id, const struct rdma_conn_param *p)
+{
+	const int rc = __real_cma_connect(id, p);
+	struct message m;
+
+	if (rc || !id->ib)
+		return rc;
+	m = id->ud ? message_of(id->ib, false, CM_ATTR_SIDR_REQ, "SIDR REQ", rc)
+		   : message_of(id->ib, false, CM_ATTR_REQ, "REQ", rc);
+	if (m.c && id->ud)
+		header_check(&m, id, cm_sidr_req_private_data_cptr((const void *)m.mad),
+			     cm_sidr_req_private_data_size, p);
+	else if (m.c)
+		cma_req_check(&m, id, p);
+	return rc;
+}
+
+static void cma_rep_check(const struct message *m, const struct cma_id *id,
+			  const struct rdma_conn_param *p)
+{
+	const struct cm_rep *rep = (const void *)m->mad;
+	const struct said said[] = {
+		{"local QPN", cm_rep_get_local_qpn(rep), p->qp_num},
+		{"starting PSN", cm_rep_get_starting_psn(rep), id->psn},
+		{"responder resources", cm_rep_get_responder_resources(rep),
+		 p->responder_resources},
+		{"initiator depth", cm_rep_get_initiator_depth(rep), p->initiator_depth},
+		{"end-to-end flow control", cm_rep_get_flow_control(rep), p->flow_control},
+		{"RNR retry count", cm_rep_get_rnr_retry_count(rep), retries(p->rnr_retry_count)},
+		{"SRQ", cm_rep_get_srq(rep), !!p->srq},
+	};
+
+	message_fields_check(m, said, ARRAY_SIZE(said));
+	DATA_CHECK(m, cm_rep, p->private_data, p->private_data_len);
+}
+
+W(int, cma_accept, struct cma_id *id, const struct rdma_conn_param *p)
+{
+	const int rc = __real_cma_accept(id, p);
+	struct message m;
+
+	if (rc || !id->ib || id->ud || !p)
+		return rc;
+	m = message_of(id->ib, false, CM_ATTR_REP, "REP", rc);
+	if (m.c)
+		cma_rep_check(&m, id, p);
+	return rc;
+}

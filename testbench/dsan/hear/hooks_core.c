@@ -13,8 +13,6 @@
 
 #include "host_driver/cm/cm.h"
 #include "host_driver/core/core.h"
-#include "host_driver/core/include/rdma/mr_pool.h"
-#include "host_driver/core/include/rdma/rw.h"
 #include "host_driver/uverbs/uverbs.h"
 
 #define HERE __builtin_return_address(0)
@@ -169,51 +167,6 @@ W(int, ib_detach_mcast, struct ib_qp *qp, const union ib_gid *gid, uint16_t lid)
 	return group(&n, qp, __real_ib_detach_mcast(qp, gid, lid), -1);
 }
 
-/* --- contexts of rdma/rw.h: their mappings, their memory, and the regions that they take from pools --- */
-
-W(struct ib_mr *, ib_mr_pool_get, struct ib_qp *qp, struct drv_list *list)
-{
-	struct ib_mr *mr = __real_ib_mr_pool_get(qp, list);
-
-	if (mr)
-		taken_add(TAKEN_POOLED, mr, 0, HERE);
-	return mr;
-}
-
-W(void, ib_mr_pool_put, struct ib_qp *qp, struct drv_list *list, struct ib_mr *mr)
-{
-	taken_back(TAKEN_POOLED, mr, 0, HERE);
-	__real_ib_mr_pool_put(qp, list, mr);
-}
-
-W(int, rdma_rw_ctx_init, struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
-  struct scatterlist *sg, uint32_t sg_cnt, uint32_t sg_offset, uint64_t remote_addr, uint32_t rkey,
-  enum dma_data_direction dir)
-{
-	ASK a;
-	int rc;
-
-	ask_begin(&a, ASK_OTHER, __func__, qp->device->platform, qp->qp_num);
-	rc = __real_rdma_rw_ctx_init(ctx, qp, port_num, sg, sg_cnt, sg_offset, remote_addr, rkey,
-				     dir);
-	if (rc < 0)
-		taken_failed(&a, a.call);
-	else
-		taken_made(&a, ctx);
-	return rc;
-}
-
-W(void, rdma_rw_ctx_destroy, struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
-  struct scatterlist *sg, uint32_t sg_cnt, enum dma_data_direction dir)
-{
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, qp->device->platform, qp->qp_num);
-	a.object = ctx;
-	__real_rdma_rw_ctx_destroy(ctx, qp, port_num, sg, sg_cnt, dir);
-	taken_gone(&a, a.call, ctx);
-}
-
 /* --- objects of processes --- */
 
 W(struct uv_object *, uv_object_get, struct uv_file *file, enum uv_kind kind, uint32_t handle,
@@ -221,8 +174,10 @@ W(struct uv_object *, uv_object_get, struct uv_file *file, enum uv_kind kind, ui
 {
 	struct uv_object *o = __real_uv_object_get(file, kind, handle, rc);
 
-	if (o)
+	if (o) {
 		pin(file->device->platform->host, o, handle, HERE);
+		process_object_given(o, HERE);
+	}
 	return o;
 }
 
@@ -252,6 +207,7 @@ W(void, uv_process_exit, struct uv_process *process)
 {
 	entered_process_ends(true);
 	__real_uv_process_exit(process);
+	process_events_forget(process);
 	entered_process_ends(false);
 }
 

@@ -31,7 +31,7 @@
 
 #define TIMEOUT_UNIT_PS UINT64_C(1000000000000) /* a second */
 
-enum { GIVEN_BACK = 64 };
+enum { GIVEN_BACK = 64, MAKERS = 64 };
 
 /* A bitmap names no device. */
 static struct drv_device *devices[DEVICES];
@@ -601,6 +601,32 @@ static void reuse_check(const struct drv_bitmap *b, uint32_t number, const void 
 	last->b = NULL;
 }
 
+/* Who made which allocator; a newer one takes the place of an older one. */
+static struct numbers_maker {
+	const struct drv_bitmap *b;
+	const void *pc;
+} makers[MAKERS];
+
+static struct numbers_maker *maker_of(const struct drv_bitmap *b)
+{
+	return &makers[(uintptr_t)b / sizeof(*b) % MAKERS];
+}
+
+W(int, drv_bitmap_init, struct drv_bitmap *b, uint32_t size, uint32_t mask, uint32_t reserved,
+  uint32_t reserved_top)
+{
+	*maker_of(b) = (struct numbers_maker){b, HERE};
+	return __real_drv_bitmap_init(b, size, mask, reserved, reserved_top);
+}
+
+static void maker_note(const struct drv_bitmap *b)
+{
+	struct ask *a = ask_running();
+
+	if (a)
+		a->numbers_by = maker_of(b)->b == b ? maker_of(b)->pc : NULL;
+}
+
 W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 {
 	const uint32_t used = b->used;
@@ -610,6 +636,8 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 		trail_refused(rc);
 	if (!rc)
 		counted_number_taken(b, used, *number, HERE);
+	if (!rc)
+		maker_note(b);
 	if (!rc)
 		reuse_check(b, *number, HERE);
 	if (!rc)

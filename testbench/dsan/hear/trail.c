@@ -109,6 +109,27 @@ static bool explained(const struct runner *r, int rc)
 	return r->refused & errno_bit(rc) || (r->refused && r->n_trail - r->refused_at < NEAR);
 }
 
+unsigned trail_newest(const void **pcs, unsigned max)
+{
+	const struct runner *r = runner_now();
+	unsigned n = 0;
+
+	while (r && n < max && n < r->n_trail && n < TRAIL) {
+		pcs[n] = code_pc(r->trail[(r->n_trail - 1 - n) % TRAIL]);
+		n++;
+	}
+	return n;
+}
+
+void trail_take(struct ran *ran)
+{
+	const struct runner *r = runner_now();
+
+	ran->n = 0;
+	if (r)
+		ran_take(r, r->trail_from, r->n_trail, ran);
+}
+
 void trail_format(char *text, size_t size)
 {
 	const struct runner *r = runner_now();
@@ -144,7 +165,7 @@ void checkers_tell_refused(const char *call, int rc)
 		return;
 	trail_format_before_undo(names, sizeof(names));
 	if (*names)
-		checker_report(r->c, &(struct breach){RULE_call_refused, {0}, NULL, NULL},
+		checker_report(r->c, &(struct breach){RULE_call_refused, r->subject, NULL, NULL},
 			       "%s gives %d (%s), and nothing was refused to the driver; its "
 			       "functions that ran before it gave up: %s",
 			       call, rc, strerror(-rc), names);

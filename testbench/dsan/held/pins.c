@@ -51,3 +51,11 @@ void pins_call_ends(void)
 		pins[i] = pins[--n_pins];
 	}
 }
+
+bool pins_held(const void *object)
+{
+	for (unsigned i = 0; i < n_pins; i++)
+		if (pins[i].object == object)
+			return true;
+	return false;
+}

@@ -4,11 +4,14 @@
 #ifndef TESTBENCH_DSAN_HELD_PINS_H
 #define TESTBENCH_DSAN_HELD_PINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void pin(unsigned host, const void *object, uint32_t handle, const void *pc);
 void pin_back(const void *object);
 /* The running thread's call ends. */
 void pins_call_ends(void);
+/* Whether a call of any thread holds it. */
+bool pins_held(const void *object);
 
 #endif

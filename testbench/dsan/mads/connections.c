@@ -3,6 +3,7 @@
 #include "testbench/dsan/mads/connections.h"
 
 #include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/hear/wrote.h"
 
 #include "model/interface/cm.h"
 
@@ -12,7 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SLOTS = 1 << 14, KEPT = 1 << 10 }; /* powers of two */
+enum {
+	HOSTS = 2,
+	SLOTS = 1 << 14, /* powers of two */
+	KEPT = 1 << 10,
+	KINDS = CM_ATTR_APR - CM_ATTR_REQ + 1
+};
 
 /* A message that came, by its transaction id; a peer, by its communication id. A newer one takes the
  * slot of an older one with the same hash. */
@@ -36,6 +42,13 @@ static struct kept {
 	struct smp mad;
 } req_sent[KEPT], rep_sent[KEPT], req_came[KEPT], rep_came[KEPT];
 static uint64_t kept;
+
+/* What was to leave last, by its kind. */
+static struct sent {
+	unsigned count;
+	uintptr_t at; /* where its sender had it */
+	struct smp mad;
+} sent[HOSTS][KINDS];
 
 static struct message messages[SLOTS];
 static struct peer peers[SLOTS];
@@ -141,6 +154,52 @@ static const char *refusal_wrong(const struct checker *c, const struct cm_rep *i
 	return any ? "has another remote communication id than the peer has told" : NULL;
 }
 
+static struct sent *sent_of(const struct checker *c, unsigned attr)
+{
+	return attr - CM_ATTR_REQ < KINDS
+		       ? &sent[c->host.platform->host % HOSTS][attr - CM_ATTR_REQ]
+		       : NULL;
+}
+
+const struct smp *connections_sent(const struct checker *c, unsigned attr)
+{
+	const struct sent *s = sent_of(c, attr);
+
+	return s && s->count ? &s->mad : NULL;
+}
+
+unsigned connections_sent_count(const struct checker *c, unsigned attr)
+{
+	const struct sent *s = sent_of(c, attr);
+
+	return s ? s->count : 0;
+}
+
+unsigned connections_writers(const struct checker *c, unsigned attr, const void **pcs, unsigned max)
+{
+	const struct sent *s = sent_of(c, attr);
+	unsigned n = 0;
+
+	for (size_t i = 0; s && i < sizeof(s->mad) && n < max; i += WORD) {
+		const void *pc = wrote_find(s->at + i, WORD);
+
+		if (pc && (!n || pcs[n - 1] != pc))
+			pcs[n++] = pc;
+	}
+	return n;
+}
+
+static void sent_note(const struct checker *c, const struct smp *mad)
+{
+	struct sent *s = sent_of(c, mad_hdr_get_attr_id(smp_hdr_const(mad)));
+
+	if (!s)
+		return;
+	s->count++;
+	s->at = (uintptr_t)mad;
+	s->mad = *mad;
+}
+
 const char *connections_wrong(const struct checker *c, const struct smp *mad)
 {
 	const struct mad_hdr *h = smp_hdr_const(mad);
@@ -150,6 +209,7 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 	const uint64_t tid = mad_hdr_get_tid(h);
 	const struct peer *peer;
 
+	sent_note(c, mad);
 	if (attr == CM_ATTR_REQ || attr == CM_ATTR_REP)
 		keep(attr == CM_ATTR_REQ ? req_sent : rep_sent, c, cm_rep_get_local_comm_id(is),
 		     mad);

@@ -17,6 +17,14 @@ struct smp;
 void connections_came(const struct checker *c, const struct smp *mad);
 /* What is wrong with one that is to leave, NULL: nothing. */
 const char *connections_wrong(const struct checker *c, const struct smp *mad);
+/* The newest one of that kind that was to leave, as it was then; NULL: none was. */
+const struct smp *connections_sent(const struct checker *c, unsigned attr);
+/* How many of that kind were to leave so far. */
+unsigned connections_sent_count(const struct checker *c, unsigned attr);
+/* Who has stored into the newest one last, if wrote_begin() was called before: at most `max` places.
+ * Returns how many. */
+unsigned connections_writers(const struct checker *c, unsigned attr, const void **pcs,
+			     unsigned max);
 /* Connection management says these attributes for the queue pair of a connection, whose numbers were
  * written by `writers`: they must be those of its REQ and REP. */
 void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,

@@ -3,28 +3,31 @@
 #include "testbench/dsan/own/cq_waits.h"
 
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/hear/trail.h"
 
 #include "model/interface/queues.h"
 
 #include <stdlib.h>
 
-enum { BUCKETS = 1 << 10, HOSTS = 2 };
+enum { BUCKETS = 1 << 10, HOSTS = 2, PLACES = 48 };
 
 struct watched {
 	struct watched *next;
 	struct checker *c;
 	const struct drv_cq *cq;
 	uint32_t cqn;
-	bool armed, empty;     /* empty: it was found so since it was armed */
-	unsigned armed_events; /* its events when it was armed */
-	unsigned awake;        /* events for which waits have returned */
+	bool armed, empty;            /* empty: it was found so since it was armed */
+	unsigned armed_events;        /* its events when it was armed */
+	unsigned awake;               /* events for which waits have returned */
+	const void *event_by[PLACES]; /* what the handler of its last event came by */
+	unsigned n_event_by;
 };
 
 static struct watched *cqs[BUCKETS];
 
 /* The completion event that the driver has looked at. */
 static struct {
-	const struct watched *w;
+	struct watched *w;
 	unsigned before; /* events that the driver has counted */
 } looked[HOSTS];
 
@@ -90,6 +93,13 @@ void cq_waits_forget(const struct checker *c)
 				at = &(*at)->next;
 }
 
+void cq_waits_event_by(const struct checker *c, uint32_t cqn, char *text, size_t size)
+{
+	const struct watched *w = *place_of(c, cqn);
+
+	checker_functions(w ? w->event_by : NULL, w ? w->n_event_by : 0, text, size);
+}
+
 /* --- who sleeps --- */
 
 void cq_waits_armed(const struct drv_cq *cq)
@@ -152,12 +162,13 @@ void cq_waits_eqe(struct checker *c, const struct eqe *e, const void *pc)
 void cq_waits_eqes_end(struct checker *c, const void *pc)
 {
 	const unsigned host = c->host.platform->host % HOSTS;
-	const struct watched *w = looked[host].w;
+	struct watched *w = looked[host].w;
 	unsigned counted;
 
 	if (!w)
 		return;
 	looked[host].w = NULL;
+	w->n_event_by = trail_newest(w->event_by, PLACES);
 	counted = drv_cq_events(w->cq) - looked[host].before;
 	if (counted == 1)
 		return;

@@ -25,5 +25,7 @@ void cq_waits_awake(const struct drv_cq *cq);
 /* The driver has looked at an EQE; it is done with those so far. */
 void cq_waits_eqe(struct checker *c, const struct eqe *e, const void *pc);
 void cq_waits_eqes_end(struct checker *c, const void *pc);
+/* The functions that the handler of its last event came by. */
+void cq_waits_event_by(const struct checker *c, uint32_t cqn, char *text, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/asked.h"
 #include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/device/function.h"
+#include "testbench/dsan/own/cq_waits.h"
 #include "testbench/dsan/own/own_impl.h"
 
 #include "model/interface/regs.h"
@@ -147,6 +148,7 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 	const unsigned sn = cq_arm_db_get_sn(db), ci = cq_arm_db_get_ci(db);
 	const uintptr_t at = checker_address(o->c, h->record) + WORD;
 	const struct stored *s = h->record ? checker_stored(o->c, at) : NULL;
+	char names[NAMES_BYTES];
 
 	if (s && s->seq && s->epoch == order_epoch(o->c->order))
 		checker_report(o->c, &(struct breach){RULE_order_doorbell, object_of(h), s->pc, pc},
@@ -155,11 +157,14 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
 			       "the doorbell's index is %u, and the record's is %u", ci,
 			       cq_dbrec_get_arm_ci((const void *)(at - WORD)));
-	if (sn != ((h->queues->events + 1) & 3))
-		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
-			       "sequence number %u, but the driver has taken %u events of cqn %x, "
-			       "so it is %u",
-			       sn, h->queues->events, h->number, (h->queues->events + 1) & 3);
+	if (sn == ((h->queues->events + 1) & 3))
+		return;
+	cq_waits_event_by(o->c, h->number, names, sizeof(names));
+	checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
+		       "sequence number %u, but the driver has taken %u events of cqn %x, so it is "
+		       "%u; the last event came by %s",
+		       sn, h->queues->events, h->number, (h->queues->events + 1) & 3,
+		       *names ? names : "no function");
 }
 
 /* Events that were there when the EQ was armed have made the device interrupt. The handler has run

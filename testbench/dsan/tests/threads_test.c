@@ -3,6 +3,7 @@
  * the threads of the simulation, and checker.c. */
 #include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/threads/threads_impl.h"
@@ -379,6 +380,35 @@ static void what_ran_before_a_register_was_written_is_known_later(void **state)
 	assert_ptr_equal(ran.pc[0], &places[3]);
 }
 
+/* --- who made an object --- */
+
+static void who_made_and_changed_an_object_is_known_later(void **state)
+{
+	const struct guest_object cq = {GUEST_CQ, 7}, other = {GUEST_QP, 7};
+	struct ran made, changed;
+
+	trail_begin();
+	trail_note(&places[1]);
+	trail_note(&places[2]);
+	history_made(&c, GUEST_CQ, 7);
+	trail_begin();
+	trail_note(&places[3]);
+	history_changed(&c, GUEST_CQ, 7);
+	trail_begin();
+	trail_note(&places[4]);
+	checkers_made(0, cq, &made, &changed);
+	assert_int_equal(made.n, 2);
+	assert_ptr_equal(made.pc[0], &places[2]);
+	assert_int_equal(changed.n, 1);
+	assert_ptr_equal(changed.pc[0], &places[3]);
+	checkers_made(0, other, &made, &changed);
+	assert_int_equal(made.n + changed.n, 0);
+	history_made(&c, GUEST_CQ, 7); /* a new one with that number */
+	checkers_made(0, cq, &made, &changed);
+	assert_int_equal(made.n, 1);
+	assert_int_equal(changed.n, 0);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -396,6 +426,7 @@ int main(void)
 		T(handlers_of_interrupts_do_not_sleep),
 		T(freed_memory_is_neither_used_nor_freed),
 		T(what_ran_before_a_register_was_written_is_known_later),
+		T(who_made_and_changed_an_object_is_known_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

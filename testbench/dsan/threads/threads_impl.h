@@ -82,9 +82,10 @@ struct runner {
 	 * them it is in */
 	uint32_t entered[ENTERED], n_entered;
 	unsigned depth;
-	bool asked;    /* it is in a call that has an ask (asked/asked.h) */
-	bool ends;     /* its process ends: what it still enters is not noted */
-	struct woken { /* behind a wait: of waits.c */
+	struct guest_object subject; /* of history.c: of the call of the driver that it made last */
+	bool asked;                  /* it is in a call that has an ask (asked/asked.h) */
+	bool ends;                   /* its process ends: what it still enters is not noted */
+	struct woken {               /* behind a wait: of waits.c */
 		bool watched;
 		struct accesses looks, stores; /* its own before it slept; those of who woke it */
 		const void *pc;

@@ -4,13 +4,16 @@
  * and lose no completion, whenever it arrives. DIRECT polls only when asked, and never more
  * completions than asked for. A SOFTIRQ CQ with far more completions than its budget does not keep
  * another one waiting until it is empty. A done() that sleeps in its WORKQUEUE holds up no other
- * CQ, and its CQ is freed only after it has returned. With moderation one event covers many
+ * CQ, and its CQ is freed only after it has returned; so is a SOFTIRQ CQ whose done() the thread has
+ * called. With moderation one event covers many
  * completions.
  */
 #include "model/interface/macros.h"
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
+/* A CQ has ten turns in the interrupt. */
+enum { IN_INTERRUPTS = 10 * IB_POLL_BUDGET_IRQ };
 enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_US = 40000 };
 
 struct note {
@@ -172,6 +175,51 @@ static void sleeping(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	kv_close(&w);
 }
 
+struct flood {
+	struct ib_cqe cqe;
+	unsigned done, begun, ended;
+	struct platform *platform;
+};
+
+/* Sleeps when the interrupts have had their turns, and the thread has taken over. */
+static void flood_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct flood *f = container_of(wc->wr_cqe, struct flood, cqe);
+
+	if (++f->done <= IN_INTERRUPTS)
+		return;
+	f->begun++;
+	f->platform->ops->sleep_ps(f->platform, CFG_MS(1));
+	f->ended++;
+}
+
+/* SOFTIRQ: a CQ is freed while the thread is in done() for it; another CQ keeps the thread. */
+static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct flood flood = {.cqe = {flood_done}, .platform = a->platform};
+	const struct ib_rdma_wr wr = {.wr = {.wr_cqe = &flood.cqe,
+					     .opcode = IB_WR_RDMA_WRITE,
+					     .send_flags = IB_SEND_SIGNALED}};
+	struct kv x, y, v, w;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .queue = IN_INTERRUPTS + FEW,
+		     .cqe = IN_INTERRUPTS + FEW + 1) ||
+	    !kv_open(a, &v, .alloc_cq = true) || !kv_open(b, &y) || !kv_open(b, &w) ||
+	    !kv_connect(&x, &y) || !kv_connect(&v, &w))
+		return;
+	mask_vector(a, 1, true);
+	for (unsigned i = 0; i < IN_INTERRUPTS + FEW && still_right(); i++)
+		must(ib_post_send(x.qp, &wr.wr, NULL));
+	pass_time(CFG_MS(10));
+	mask_vector(a, 1, false);
+	kv_until(&flood.begun, 1);
+	kv_close(&x);
+	expect_equal(flood.ended, flood.begun);
+	kv_close(&y);
+	kv_close(&v);
+	kv_close(&w);
+}
+
 SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, moderation",
 	 .no_qps = true, .any_packets = true)
 {
@@ -181,4 +229,5 @@ SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, mo
 	fair(tb, a, b);
 	moderated(tb, a, b);
 	sleeping(tb, a, b);
+	freed_in_thread(tb, a, b);
 }

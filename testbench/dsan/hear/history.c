@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See history.h. */
+#include "testbench/dsan/hear/history.h"
+
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/hear/trail.h"
+#include "testbench/dsan/threads/threads_impl.h"
+
+enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 160 };
+
+/* As struct ran, shorter: code_offset() of the newest places. */
+struct places {
+	uint32_t n, at[PLACES];
+};
+
+/* Of an object; a newer one takes the slot of an older one with the same hash. */
+static struct object_history {
+	const struct checker *c;
+	struct guest_object object;
+	struct places made, changed;
+} histories[SLOTS];
+
+static struct object_history *slot_of(const struct checker *c, struct guest_object object)
+{
+	const uint64_t key = (uint64_t)object.number << 8 | (unsigned)object.kind << 1 |
+			     (c->host.platform->host & 1);
+
+	return &histories[(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SLOTS];
+}
+
+static bool is_of(const struct object_history *h, const struct checker *c,
+		  struct guest_object object)
+{
+	return h->c == c && h->object.kind == object.kind && h->object.number == object.number;
+}
+
+static struct object_history *history_of(const struct checker *c, struct guest_object object)
+{
+	struct object_history *h = slot_of(c, object);
+
+	if (is_of(h, c, object))
+		return h;
+	h->c = c;
+	h->object = object;
+	h->made.n = h->changed.n = 0;
+	return h;
+}
+
+static void places_take(struct places *p)
+{
+	struct ran ran;
+
+	trail_take(&ran);
+	p->n = ran.n < PLACES ? ran.n : PLACES;
+	for (unsigned i = 0; i < p->n; i++)
+		p->at[i] = code_offset(ran.pc[i]);
+}
+
+static void places_give(const struct places *p, struct ran *ran)
+{
+	ran->n = p->n;
+	for (unsigned i = 0; i < p->n; i++)
+		ran->pc[i] = code_pc(p->at[i]);
+}
+
+void history_made(const struct checker *c, enum guest_object_kind kind, uint32_t number)
+{
+	struct object_history *h = c ? history_of(c, guest_object(kind, number)) : NULL;
+
+	if (!h)
+		return;
+	places_take(&h->made);
+	h->changed.n = 0;
+}
+
+void history_changed(const struct checker *c, enum guest_object_kind kind, uint32_t number)
+{
+	if (c)
+		places_take(&history_of(c, guest_object(kind, number))->changed);
+}
+
+void history_about(enum guest_object_kind kind, uint32_t number)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		r->subject = guest_object(kind, number);
+}
+
+struct guest_object history_subject(void)
+{
+	const struct runner *r = runner_now();
+
+	return r ? r->subject : guest_object(GUEST_NONE, 0);
+}
+
+void checkers_made(unsigned host, struct guest_object object, struct ran *made, struct ran *changed)
+{
+	const struct checker *c = checker_of_host(host);
+	const struct object_history *h = c ? slot_of(c, object) : NULL;
+
+	made->n = changed->n = 0;
+	if (!h || !is_of(h, c, object))
+		return;
+	places_give(&h->made, made);
+	places_give(&h->changed, changed);
+}

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * As hooks.c: messages of connection management that have come. What its users are told of a message
+ * must be what the message says, field by field, with its private data; and a message that comes again
+ * because its answer was lost must be answered again.
+ */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/hear/entered.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/hear/messages.h"
+#include "testbench/dsan/hear/wrote.h"
+#include "testbench/dsan/mads/connections.h"
+
+#include "host_driver/cm/cma_impl.h"
+#include "model/interface/cm.h"
+#include "model/interface/macros.h"
+
+#include <endian.h>
+#include <rdma/ib_cm.h>
+
+#include <string.h>
+
+/* The message that a device's thread handles. */
+struct came {
+	struct checker *c;
+	struct smp *mad; /* NULL: none */
+};
+
+static struct came handled[DEVICES];
+
+/* What is told of a message: a member of a structure, and the field of the message behind it. */
+struct told {
+	const char *name;
+	const void *at;
+	size_t bytes;
+	uint64_t is, says;
+};
+
+#define TOLD(structure, member, said)                                                              \
+	(struct told)                                                                              \
+	{                                                                                          \
+#member, &(structure)->member, sizeof((structure)->member),                        \
+			(uint64_t)(structure)->member, said                                        \
+	}
+
+static struct came *came_of(const struct platform *p)
+{
+	return &handled[p->host % DEVICES];
+}
+
+static unsigned attr_of(const struct came *came)
+{
+	return mad_hdr_get_attr_id(smp_hdr_const(came->mad));
+}
+
+/* `at` was written by the function to name; if nobody has, the functions that ran last are told. */
+static void differs(const struct came *came, const char *who, const char *what, uint64_t is,
+		    uint64_t says, const void *at, size_t bytes)
+{
+	const void *pc = wrote_find((uintptr_t)at, bytes);
+	char names[MESSAGE_NAMES_BYTES] = "";
+
+	if (!pc)
+		entered_format(names, sizeof(names));
+	came->c->tell(came->c, &(struct breach){RULE_event_differs, {0}, pc, NULL},
+		      "%s of a message that came (attribute 0x%x) says %s 0x%llx, and in the "
+		      "message it is "
+		      "0x%llx%s%s",
+		      who, attr_of(came), what, (unsigned long long)is, (unsigned long long)says,
+		      pc ? "" : "; these ran last: ", names);
+}
+
+static bool told_check(const struct came *came, const char *who, const struct told *told, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (told[i].is == told[i].says)
+			continue;
+		differs(came, who, told[i].name, told[i].is, told[i].says, told[i].at,
+			told[i].bytes);
+		return false;
+	}
+	return true;
+}
+
+static void bytes_told(const struct came *came, const char *who, const char *what, const void *is,
+		       const void *says, size_t bytes, const void *at)
+{
+	if (memcmp(is, says, bytes))
+		differs(came, who, what, *(const uint8_t *)is, *(const uint8_t *)says, at, bytes);
+}
+
+/* --- events of ib_cm --- */
+
+#define HANDLER "the event for the handler"
+
+/* What each message is told as, and the room of its private data, with which it ends. */
+static const struct kind {
+	unsigned attr;
+	enum ib_cm_event_type event;
+	size_t room;
+} kinds[] = {
+#define KIND(ATTR, event, type)                                                                    \
+	{                                                                                          \
+		CM_ATTR_##ATTR, event, type##_private_data_size                                    \
+	}
+	KIND(REQ, IB_CM_REQ_RECEIVED, cm_req),
+	KIND(MRA, IB_CM_MRA_RECEIVED, cm_mra),
+	KIND(REJ, IB_CM_REJ_RECEIVED, cm_rej),
+	KIND(REP, IB_CM_REP_RECEIVED, cm_rep),
+	KIND(RTU, IB_CM_RTU_RECEIVED, cm_rtu),
+	KIND(DREQ, IB_CM_DREQ_RECEIVED, cm_dreq),
+	KIND(DREP, IB_CM_DREP_RECEIVED, cm_drep),
+	KIND(SIDR_REQ, IB_CM_SIDR_REQ_RECEIVED, cm_sidr_req),
+	KIND(SIDR_REP, IB_CM_SIDR_REP_RECEIVED, cm_sidr_rep),
+	KIND(LAP, IB_CM_LAP_RECEIVED, cm_lap),
+	KIND(APR, IB_CM_APR_RECEIVED, cm_apr),
+};
+
+static const uint8_t *data_of(const struct came *came, const struct kind *kind)
+{
+	return (const uint8_t *)(came->mad + 1) - kind->room;
+}
+
+static const struct kind *kind_of(unsigned attr)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].attr == attr)
+			return &kinds[i];
+	return NULL;
+}
+
+/* In the direction from here to the peer: what the peer calls local is remote here. */
+static void path_told(const struct came *came, const struct sa_path_rec *is,
+		      const struct cm_path *said, const struct cm_req *req)
+{
+	const bool ib = is->rec_type == SA_PATH_REC_TYPE_IB;
+	const struct told told[] = {
+		{"the path's DLID", &is->ib.dlid, sizeof(is->ib.dlid),
+		 ib ? be16toh(is->ib.dlid) : 0, ib ? cm_path_get_local_lid(said) : 0},
+		{"the path's SLID", &is->ib.slid, sizeof(is->ib.slid),
+		 ib ? be16toh(is->ib.slid) : 0, ib ? cm_path_get_remote_lid(said) : 0},
+		{"the path's flow label", &is->flow_label, sizeof(is->flow_label),
+		 be32toh(is->flow_label), cm_path_get_flow_label(said)},
+		{"the path's P_Key", &is->pkey, sizeof(is->pkey), be16toh(is->pkey),
+		 cm_req_get_pkey(req)},
+		TOLD(is, hop_limit, cm_path_get_hop_limit(said)),
+		TOLD(is, traffic_class, cm_path_get_traffic_class(said)),
+		TOLD(is, sl, cm_path_get_sl(said)),
+		TOLD(is, rate, cm_path_get_packet_rate(said)),
+		TOLD(is, mtu, cm_req_get_path_mtu(req)),
+	};
+
+	if (!told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+		return;
+	bytes_told(came, HANDLER, "the path's DGID", is->dgid.raw, cm_path_local_gid_cptr(said),
+		   sizeof(is->dgid), &is->dgid);
+	bytes_told(came, HANDLER, "the path's SGID", is->sgid.raw, cm_path_remote_gid_cptr(said),
+		   sizeof(is->sgid), &is->sgid);
+}
+
+static void req_told(const struct came *came, const struct ib_cm_req_event_param *p)
+{
+	const struct cm_req *req = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, remote_ca_guid, htobe64(cm_req_get_local_ca_guid(req))),
+		TOLD(p, remote_qkey, cm_req_get_local_qkey(req)),
+		TOLD(p, remote_qpn, cm_req_get_local_qpn(req)),
+		TOLD(p, starting_psn, cm_req_get_starting_psn(req)),
+		TOLD(p, responder_resources, cm_req_get_initiator_depth(req)),
+		TOLD(p, initiator_depth, cm_req_get_responder_resources(req)),
+		TOLD(p, local_cm_response_timeout, cm_req_get_remote_cm_response_timeout(req)),
+		TOLD(p, remote_cm_response_timeout, cm_req_get_local_cm_response_timeout(req)),
+		TOLD(p, flow_control, cm_req_get_flow_control(req)),
+		TOLD(p, retry_count, cm_req_get_retry_count(req)),
+		TOLD(p, rnr_retry_count, cm_req_get_rnr_retry_count(req)),
+		TOLD(p, srq, cm_req_get_srq(req)),
+		TOLD(p, pkey, cm_req_get_pkey(req)),
+	};
+
+	if (!told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+		return;
+	path_told(came, p->primary_path, cm_req_primary_const(req), req);
+	if (p->alternate_path)
+		path_told(came, p->alternate_path, cm_req_alternate_const(req), req);
+}
+
+static void rep_told(const struct came *came, const struct ib_cm_rep_event_param *p)
+{
+	const struct cm_rep *rep = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, remote_ca_guid, htobe64(cm_rep_get_local_ca_guid(rep))),
+		TOLD(p, remote_qkey, cm_rep_get_local_qkey(rep)),
+		TOLD(p, remote_qpn, cm_rep_get_local_qpn(rep)),
+		TOLD(p, starting_psn, cm_rep_get_starting_psn(rep)),
+		TOLD(p, responder_resources, cm_rep_get_initiator_depth(rep)),
+		TOLD(p, initiator_depth, cm_rep_get_responder_resources(rep)),
+		TOLD(p, target_ack_delay, cm_rep_get_target_ack_delay(rep)),
+		TOLD(p, failover_accepted, cm_rep_get_failover_accepted(rep)),
+		TOLD(p, flow_control, cm_rep_get_flow_control(rep)),
+		TOLD(p, rnr_retry_count, cm_rep_get_rnr_retry_count(rep)),
+		TOLD(p, srq, cm_rep_get_srq(rep)),
+	};
+
+	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+}
+
+/* The length of additional information, of which there is no more than fits. */
+static uint64_t info_bytes(uint64_t said, size_t room)
+{
+	return said < room ? said : room;
+}
+
+static void rej_told(const struct came *came, const struct ib_cm_rej_event_param *p)
+{
+	const struct cm_rej *rej = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, reason, cm_rej_get_reason(rej)),
+		TOLD(p, ari_length, info_bytes(cm_rej_get_info_length(rej), cm_rej_ari_size)),
+		TOLD(p, ari, (uint64_t)(uintptr_t)cm_rej_ari_cptr(rej)),
+	};
+
+	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+}
+
+static void lap_told(const struct came *came, const struct sa_path_rec *is)
+{
+	const struct cm_lap_path *said = cm_lap_alternate_const((const void *)came->mad);
+	const struct told told[] = {
+		{"the path's DLID", &is->ib.dlid, sizeof(is->ib.dlid), be16toh(is->ib.dlid),
+		 cm_lap_path_get_local_lid(said)},
+		{"the path's SLID", &is->ib.slid, sizeof(is->ib.slid), be16toh(is->ib.slid),
+		 cm_lap_path_get_remote_lid(said)},
+		{"the path's flow label", &is->flow_label, sizeof(is->flow_label),
+		 be32toh(is->flow_label), cm_lap_path_get_flow_label(said)},
+		TOLD(is, hop_limit, cm_lap_path_get_hop_limit(said)),
+		TOLD(is, traffic_class, cm_lap_path_get_traffic_class(said)),
+		TOLD(is, sl, cm_lap_path_get_sl(said)),
+		TOLD(is, rate, cm_lap_path_get_packet_rate(said)),
+	};
+
+	if (!told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+		return;
+	bytes_told(came, HANDLER, "the path's DGID", is->dgid.raw, cm_lap_path_local_gid_cptr(said),
+		   sizeof(is->dgid), &is->dgid);
+	bytes_told(came, HANDLER, "the path's SGID", is->sgid.raw,
+		   cm_lap_path_remote_gid_cptr(said), sizeof(is->sgid), &is->sgid);
+}
+
+static void apr_told(const struct came *came, const struct ib_cm_apr_event_param *p)
+{
+	const struct cm_apr *apr = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, ap_status, cm_apr_get_ap_status(apr)),
+		TOLD(p, info_len, info_bytes(cm_apr_get_info_length(apr), cm_apr_info_size)),
+		TOLD(p, apr_info, (uint64_t)(uintptr_t)cm_apr_info_cptr(apr)),
+	};
+
+	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+}
+
+static void sidr_req_told(const struct came *came, const struct ib_cm_sidr_req_event_param *p)
+{
+	const struct cm_sidr_req *req = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, service_id, htobe64(cm_sidr_req_get_service_id(req))),
+		TOLD(p, pkey, cm_sidr_req_get_pkey(req)),
+	};
+
+	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+}
+
+static void sidr_rep_told(const struct came *came, const struct ib_cm_sidr_rep_event_param *p)
+{
+	const struct cm_sidr_rep *rep = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, status, cm_sidr_rep_get_status(rep)),
+		TOLD(p, qkey, cm_sidr_rep_get_qkey(rep)),
+		TOLD(p, qpn, cm_sidr_rep_get_qpn(rep)),
+		TOLD(p, info_len,
+		     info_bytes(cm_sidr_rep_get_info_length(rep), cm_sidr_rep_info_size)),
+		TOLD(p, info, (uint64_t)(uintptr_t)cm_sidr_rep_info_cptr(rep)),
+	};
+
+	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+}
+
+static void fields_told(const struct came *came, const struct ib_cm_event *event)
+{
+	const struct cm_mra *mra = (const void *)came->mad;
+
+	switch (event->event) {
+	case IB_CM_REQ_RECEIVED:
+		req_told(came, &event->param.req_rcvd);
+		break;
+	case IB_CM_REP_RECEIVED:
+		rep_told(came, &event->param.rep_rcvd);
+		break;
+	case IB_CM_REJ_RECEIVED:
+		rej_told(came, &event->param.rej_rcvd);
+		break;
+	case IB_CM_MRA_RECEIVED:
+		told_check(came, HANDLER,
+			   &TOLD(&event->param.mra_rcvd, service_timeout,
+				 cm_mra_get_service_timeout(mra)),
+			   1);
+		break;
+	case IB_CM_LAP_RECEIVED:
+		lap_told(came, event->param.lap_rcvd.alternate_path);
+		break;
+	case IB_CM_APR_RECEIVED:
+		apr_told(came, &event->param.apr_rcvd);
+		break;
+	case IB_CM_SIDR_REQ_RECEIVED:
+		sidr_req_told(came, &event->param.sidr_req_rcvd);
+		break;
+	case IB_CM_SIDR_REP_RECEIVED:
+		sidr_rep_told(came, &event->param.sidr_rep_rcvd);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Source: Linux cm_format_req_event, cm_format_rep_event, cm_rej_handler and their neighbours */
+static void event_check(const struct came *came, const struct ib_cm_event *event)
+{
+	const struct kind *kind = kind_of(attr_of(came));
+	const struct told told[] = {
+		TOLD(event, event, kind->event),
+		TOLD(event, private_data, (uintptr_t)data_of(came, kind)),
+		TOLD(event, private_data_len, kind->room),
+	};
+
+	/* the message ends what the id had under way, and is not told itself */
+	if (event->event == IB_CM_REQ_ERROR)
+		return;
+	if (told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+		fields_told(came, event);
+}
+
+W(void, cm_deliver, struct cm_id *id, struct ib_cm_event *event)
+{
+	const struct came *came = came_of(id->cm->p);
+
+	if (came->mad)
+		event_check(came, event);
+	__real_cm_deliver(id, event);
+}
+
+/* --- events of rdma_cm --- */
+
+#define PROGRAM "the event for the program"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The peer's address as the header of the REQ has it. Source: IBA annex A11 */
+static void address_told(const struct came *came, const char *what,
+			 const struct sockaddr_storage *is, const uint8_t says[16], unsigned ipv)
+{
+	const bool v4 = ipv == 4;
+	const void *at = v4 ? (const void *)&((const struct sockaddr_in *)is)->sin_addr
+			    : (const void *)&((const struct sockaddr_in6 *)is)->sin6_addr;
+
+	if (is->ss_family != (v4 ? AF_INET : AF_INET6))
+		differs(came, PROGRAM, "the family of an address", is->ss_family,
+			v4 ? AF_INET : AF_INET6, &is->ss_family, sizeof(is->ss_family));
+	else
+		bytes_told(came, PROGRAM, what, at, says + (v4 ? 12 : 0), v4 ? 4 : 16, at);
+}
+
+static void request_told(const struct came *came, const struct cma_id *id,
+			 const struct rdma_conn_param *p)
+{
+	const struct drv_device_attr *limits = &id->cm->device->attrs;
+	const struct cm_req *req = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, qp_num, cm_req_get_local_qpn(req)),
+		TOLD(p, flow_control, cm_req_get_flow_control(req)),
+		TOLD(p, retry_count, cm_req_get_retry_count(req)),
+		TOLD(p, rnr_retry_count, cm_req_get_rnr_retry_count(req)),
+		TOLD(p, srq, cm_req_get_srq(req)),
+		TOLD(p, responder_resources,
+		     least(cm_req_get_initiator_depth(req), limits->max_dest_rd_atomic)),
+		TOLD(p, initiator_depth,
+		     least(cm_req_get_responder_resources(req), limits->max_rd_atomic)),
+	};
+
+	told_check(came, PROGRAM, told, ARRAY_SIZE(told));
+}
+
+static void requested(const struct came *came, const struct cma_id *id, const union cma_param *p)
+{
+	const struct kind *kind = kind_of(attr_of(came));
+	const struct cm_ip *ip = (const void *)data_of(came, kind);
+	const struct told told[] = {
+		{"the private data", &p->conn.private_data, sizeof(p->conn.private_data),
+		 (uintptr_t)p->conn.private_data, (uintptr_t)(ip + 1)},
+		{"the length of the private data", &p->conn.private_data_len,
+		 sizeof(p->conn.private_data_len), p->conn.private_data_len,
+		 kind->room - sizeof(*ip)},
+		{"the peer's port", &((const struct sockaddr_in *)&id->dst)->sin_port,
+		 sizeof(in_port_t), cma_port(&id->dst), cm_ip_get_src_port(ip)},
+	};
+
+	if (!told_check(came, PROGRAM, told, ARRAY_SIZE(told)))
+		return;
+	address_told(came, "the peer's address", &id->dst, cm_ip_src_cptr(ip), cm_ip_get_ipv(ip));
+	address_told(came, "the own address", &id->src, cm_ip_dst_cptr(ip), cm_ip_get_ipv(ip));
+	if (!id->ud)
+		request_told(came, id, &p->conn);
+}
+
+static void responded(const struct came *came, const struct rdma_conn_param *p)
+{
+	const struct cm_rep *rep = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, qp_num, cm_rep_get_local_qpn(rep)),
+		TOLD(p, flow_control, cm_rep_get_flow_control(rep)),
+		TOLD(p, rnr_retry_count, cm_rep_get_rnr_retry_count(rep)),
+		TOLD(p, srq, cm_rep_get_srq(rep)),
+		TOLD(p, responder_resources, cm_rep_get_initiator_depth(rep)),
+		TOLD(p, initiator_depth, cm_rep_get_responder_resources(rep)),
+	};
+
+	told_check(came, PROGRAM, told, ARRAY_SIZE(told));
+}
+
+static void resolved(const struct came *came, const struct rdma_ud_param *p)
+{
+	const struct cm_sidr_rep *rep = (const void *)came->mad;
+	const struct told told[] = {
+		TOLD(p, qp_num, cm_sidr_rep_get_qpn(rep)),
+		TOLD(p, qkey, cm_sidr_rep_get_qkey(rep)),
+	};
+
+	told_check(came, PROGRAM, told, ARRAY_SIZE(told));
+}
+
+/* What a program hears of each message. Source: Linux cma_ib_handler, cma_sidr_rep_handler */
+static bool event_fits(unsigned attr, enum rdma_cm_event_type type)
+{
+	switch (attr) {
+	case CM_ATTR_REQ:
+	case CM_ATTR_SIDR_REQ:
+		return type == RDMA_CM_EVENT_CONNECT_REQUEST;
+	case CM_ATTR_REP:
+		return type == RDMA_CM_EVENT_CONNECT_RESPONSE || type == RDMA_CM_EVENT_UNREACHABLE;
+	case CM_ATTR_RTU:
+		return type == RDMA_CM_EVENT_ESTABLISHED;
+	case CM_ATTR_REJ:
+		return type == RDMA_CM_EVENT_REJECTED;
+	case CM_ATTR_DREQ:
+	case CM_ATTR_DREP:
+		return type == RDMA_CM_EVENT_DISCONNECTED;
+	case CM_ATTR_SIDR_REP:
+		return type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_UNREACHABLE ||
+		       type == RDMA_CM_EVENT_ADDR_ERROR;
+	default:
+		return false;
+	}
+}
+
+static void program_told(const struct came *came, const struct cma_id *id,
+			 enum rdma_cm_event_type type, int status, const union cma_param *p)
+{
+	const struct cm_rej *rej = (const void *)came->mad;
+
+	if (!event_fits(attr_of(came), type))
+		differs(came, PROGRAM, rdma_event_str(type), type, attr_of(came), NULL, 0);
+	else if (type == RDMA_CM_EVENT_REJECTED && (unsigned)status != cm_rej_get_reason(rej))
+		differs(came, PROGRAM, "the status", (unsigned)status, cm_rej_get_reason(rej), NULL,
+			0);
+	else if (!p)
+		return;
+	else if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+		requested(came, id, p);
+	else if (type == RDMA_CM_EVENT_CONNECT_RESPONSE)
+		responded(came, &p->conn);
+	else if (type == RDMA_CM_EVENT_ESTABLISHED && id->ud)
+		resolved(came, &p->ud);
+	if (type != RDMA_CM_EVENT_CONNECT_REQUEST && p && p->conn.private_data)
+		told_check(came, PROGRAM,
+			   &(struct told){"the private data", &p->conn.private_data,
+					  sizeof(p->conn.private_data),
+					  (uintptr_t)p->conn.private_data,
+					  (uintptr_t)data_of(came, kind_of(attr_of(came)))},
+			   1);
+}
+
+W(int, cma_event, struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type,
+  int status, const union cma_param *param)
+{
+	const struct came *came = came_of(id->channel->process->host->platform);
+
+	/* what another thread finds is no message */
+	if (came->mad && id->cm && param)
+		program_told(came, id, type, status, param);
+	return __real_cma_event(id, listener, type, status, param);
+}
+
+/* --- messages that come again --- */
+
+static struct cm_id *id_of(struct cm_device *cm, const struct smp *mad)
+{
+	/* the two ids are at the same offset in all messages but a REQ */
+	const struct cm_rep *is = (const void *)mad;
+
+	return cm_id_find_pair(cm, cm_rep_get_remote_comm_id(is), cm_rep_get_local_comm_id(is));
+}
+
+/* The answer that this message needs although it tells its receiver nothing new; 0: it needs none, or
+ * that is not known. Source: IBA 12.9.8.7 and the tables of 12.9.7; Linux cm_dreq_handler,
+ * cm_dup_rep_handler, cm_lap_handler */
+static unsigned answer_due(struct cm_device *cm, const struct smp *mad)
+{
+	const struct cm_dreq *dreq = (const void *)mad;
+	const unsigned attr = mad_hdr_get_attr_id(smp_hdr_const(mad));
+	struct cm_id *id;
+
+	if (attr != CM_ATTR_DREQ && attr != CM_ATTR_REP && attr != CM_ATTR_LAP)
+		return 0;
+	id = id_of(cm, mad);
+	if (attr == CM_ATTR_DREQ && !id)
+		return CM_ATTR_DREP;
+	if (!id)
+		return 0;
+	if (attr == CM_ATTR_DREQ)
+		return id->ib.state == IB_CM_TIMEWAIT &&
+				       cm_dreq_get_remote_qpn(dreq) == id->local_qpn
+			       ? CM_ATTR_DREP
+			       : 0;
+	if (id->ib.state != IB_CM_ESTABLISHED ||
+	    mad_hdr_get_attr_id(smp_hdr_const(&id->answer)) !=
+		    (attr == CM_ATTR_REP ? CM_ATTR_RTU : CM_ATTR_APR))
+		return 0;
+	if (attr == CM_ATTR_LAP &&
+	    (mad_hdr_get_tid(smp_hdr_const(mad)) != id->answered_tid ||
+	     (id->ib.lap_state != IB_CM_LAP_UNINIT && id->ib.lap_state != IB_CM_LAP_IDLE)))
+		return 0;
+	return attr == CM_ATTR_REP ? CM_ATTR_RTU : CM_ATTR_APR;
+}
+
+static void answered_check(const struct came *came, unsigned due, unsigned before)
+{
+	char names[MESSAGE_NAMES_BYTES];
+
+	if (!due || connections_sent_count(came->c, due) != before)
+		return;
+	entered_format(names, sizeof(names));
+	came->c->tell(came->c, &(struct breach){RULE_mad_lost, {0}, NULL, NULL},
+		      "a %s came again, so its answer was lost, and it is not answered again: its "
+		      "sender will "
+		      "repeat it until it gives up; these ran last: %s",
+		      due == CM_ATTR_DREP  ? "DREQ"
+		      : due == CM_ATTR_RTU ? "REP"
+					   : "LAP",
+		      names);
+}
+
+static void handled_end(struct came **came)
+{
+	(*came)->mad = NULL;
+	wrote_end();
+}
+
+W(void, cm_received, struct cm_device *cm, struct cm_work *work)
+{
+	__attribute__((cleanup(handled_end))) struct came *came = came_of(cm->p);
+	const bool roce = rdma_protocol_roce(cm->device, work->port);
+	unsigned due, before;
+
+	wrote_begin();
+	*came = (struct came){checker_of_host(cm->p->host), &work->mad};
+	if (!came->c || !kind_of(attr_of(came))) {
+		came->mad = NULL;
+		__real_cm_received(cm, work);
+		return;
+	}
+	due = roce ? 0 : answer_due(cm, &work->mad);
+	before = connections_sent_count(came->c, due);
+	__real_cm_received(cm, work);
+	answered_check(came, due, before);
+}

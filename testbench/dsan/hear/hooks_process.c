@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * As hooks.c: what a program may rely on when its threads share objects. An event that was taken names its
+ * object, counts for it when it is acknowledged, and holds up its destruction until then. An object that
+ * one call destroys is given to no other call.
+ */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/hear/entered.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/held/pins.h"
+
+#include "host_driver/uverbs/lib.h"
+#include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
+
+#include <infiniband/verbs.h>
+
+enum { TAKEN = 256, DYING = 64, NAMES_BYTES = 240, NO_OBJECT = 4096 };
+
+#define HERE __builtin_return_address(0)
+
+static struct checker *checker_of(const struct ibv_context *context)
+{
+	return checker_of_host(uv_process_of(context)->host->platform->host);
+}
+
+static void tell(struct checker *c, enum guest_rule rule, const char *call, const char *what)
+{
+	char names[NAMES_BYTES];
+
+	if (!c)
+		return;
+	entered_format(names, sizeof(names));
+	c->tell(c, &(struct breach){rule, {0}, NULL, NULL}, "%s: %s; it came by %s", call, what,
+		names);
+}
+
+/* --- events that were taken, and not acknowledged yet --- */
+
+static struct taken_events {
+	const struct uv_process *process;
+	const void *object;
+	unsigned n;
+} taken[TAKEN];
+
+static void taken_add(const struct ibv_context *context, const void *object, int more)
+{
+	struct taken_events *free_place = NULL;
+
+	for (unsigned i = 0; i < TAKEN; i++) {
+		if (taken[i].n && taken[i].object == object) {
+			taken[i].n = (unsigned)((int)taken[i].n + more);
+			return;
+		}
+		if (!taken[i].n)
+			free_place = &taken[i];
+	}
+	if (free_place && more > 0)
+		*free_place = (struct taken_events){uv_process_of(context), object, (unsigned)more};
+}
+
+/* Its program may have been killed with events that it had taken. */
+void process_events_forget(const struct uv_process *process)
+{
+	for (unsigned i = 0; i < TAKEN; i++)
+		if (taken[i].process == process)
+			taken[i] = (struct taken_events){0};
+}
+
+static unsigned taken_of(const void *object)
+{
+	for (unsigned i = 0; i < TAKEN; i++)
+		if (taken[i].object == object)
+			return taken[i].n;
+	return 0;
+}
+
+/* Source: IBA 11.6.3: affiliated events; ibv_get_async_event(3) */
+static bool is_about_port(uint32_t type)
+{
+	switch (type) {
+	case IBV_EVENT_DEVICE_FATAL:
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where the events of its object are counted that were acknowledged; NULL: it has none. */
+static uint32_t *acknowledged(const struct ibv_async_event *event)
+{
+	const uint32_t type = (uint32_t)event->event_type;
+
+	if (type & IBV_XRC_QP_EVENT_FLAG || is_about_port(type) ||
+	    (uintptr_t)event->element.qp < NO_OBJECT)
+		return NULL;
+	if (type == IBV_EVENT_CQ_ERR)
+		return &event->element.cq->async_events_completed;
+	if (type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		return &event->element.srq->events_completed;
+	return &event->element.qp->events_completed;
+}
+
+W(int, ibv_get_async_event, struct ibv_context *context, struct ibv_async_event *event)
+{
+	const int rc = __real_ibv_get_async_event(context, event);
+	const uint32_t type = rc ? 0 : (uint32_t)event->event_type;
+
+	if (rc)
+		return rc;
+	if (acknowledged(event))
+		taken_add(context, event->element.qp, 1);
+	else if (!(type & IBV_XRC_QP_EVENT_FLAG) && !is_about_port(type))
+		tell(checker_of(context), RULE_event_differs, "ibv_get_async_event",
+		     "the event is about an object, and names none");
+	return 0;
+}
+
+W(void, ibv_ack_async_event, struct ibv_async_event *event)
+{
+	const uint32_t *count = acknowledged(event);
+	const uint32_t before = count ? *count : 0;
+	struct ibv_context *context = NULL;
+
+	/* all three begin with it */
+	if (count)
+		context = event->element.qp->context;
+	__real_ibv_ack_async_event(event);
+	if (!count)
+		return;
+	taken_add(context, event->element.qp, -1);
+	if (*count != before + 1)
+		tell(checker_of(context), RULE_event_differs, "ibv_ack_async_event",
+		     "the event is acknowledged, and does not count for its object, whose "
+		     "destruction will wait for it for ever");
+}
+
+W(int, ibv_get_cq_event, struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+	const int rc = __real_ibv_get_cq_event(channel, cq, cq_context);
+
+	if (!rc)
+		taken_add((*cq)->context, *cq, 1);
+	return rc;
+}
+
+W(void, ibv_ack_cq_events, struct ibv_cq *cq, unsigned nevents)
+{
+	taken_add(cq->context, cq, -(int)nevents);
+	__real_ibv_ack_cq_events(cq, nevents);
+}
+
+static int destroyed(struct checker *c, const char *call, const void *object, int rc)
+{
+	if (!rc && taken_of(object))
+		tell(c, RULE_users_differ, call,
+		     "the object is destroyed, and the program has events of it that it has not "
+		     "acknowledged, so a thread of it still uses the object");
+	return rc;
+}
+
+/* Source: ibv_destroy_cq(3), ibv_get_async_event(3): destruction waits until all is acknowledged */
+W(int, ibv_destroy_cq, struct ibv_cq *cq)
+{
+	struct checker *c = checker_of(cq->context);
+
+	return destroyed(c, "ibv_destroy_cq", cq, __real_ibv_destroy_cq(cq));
+}
+
+W(int, ibv_destroy_srq, struct ibv_srq *srq)
+{
+	struct checker *c = checker_of(srq->context);
+
+	return destroyed(c, "ibv_destroy_srq", srq, __real_ibv_destroy_srq(srq));
+}
+
+W(int, ibv_destroy_qp, struct ibv_qp *qp)
+{
+	struct checker *c = checker_of(qp->context);
+
+	return destroyed(c, "ibv_destroy_qp", qp, __real_ibv_destroy_qp(qp));
+}
+
+/* --- objects that are being destroyed --- */
+
+static struct dying {
+	const struct uv_object *object;
+	const void *pc; /* who destroys it */
+} dying[DYING];
+
+static void dying_end(struct dying **at)
+{
+	if (*at)
+		(*at)->object = NULL;
+}
+
+/* Source: Linux uverbs_try_lock_object: exclusive for destruction, shared for use */
+W(int, uvk_object_destroy, struct uv_object *object, bool process_ends)
+{
+	__attribute__((cleanup(dying_end))) struct dying *at = NULL;
+	struct checker *c = checker_of_host(object->file->device->platform->host);
+
+	for (unsigned i = 0; i < DYING && !at; i++)
+		if (!dying[i].object)
+			at = &dying[i];
+	if (at)
+		*at = (struct dying){object, HERE};
+	if (c && !process_ends && pins_held(object))
+		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, HERE, NULL},
+			"the object with handle %u is destroyed while another call uses it",
+			object->handle);
+	return __real_uvk_object_destroy(object, process_ends);
+}
+
+void process_object_given(const struct uv_object *object, const void *pc)
+{
+	struct checker *c = checker_of_host(object->file->device->platform->host);
+
+	for (unsigned i = 0; i < DYING && c; i++)
+		if (dying[i].object == object)
+			c->tell(c, &(struct breach){RULE_freed_in_use, {0}, dying[i].pc, pc},
+				"the object with handle %u is given to a call while another one "
+				"destroys it",
+				object->handle);
+}
