@@ -628,7 +628,8 @@ void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const
 }
 
 /* Software has taken this MPT entry back and has already set its status again: from then on the
- * device may read it. Source: Linux mlx4_mr_hw_write_mpt, which sets the status last */
+ * device may read it. Source: Linux mlx4_mr_hw_write_mpt, which sets the status last. Its
+ * mlx4_mr_rereg_mem_write clears it too early, so a guest's driver is not held to this. */
 static bool given_by_status(uintptr_t at, uint64_t va)
 {
 	const struct mpt_entry *e = (const void *)(at - va % sizeof(*e));
@@ -665,8 +666,6 @@ static void icm_store(struct claims *cl, uintptr_t at, uint64_t va, const void *
 				RULE_device_memory_written, {GUEST_MPT, (uint32_t)index}, pc, NULL},
 			"mpt %x", (uint32_t)index);
 	} else if (!cl->c->guest && given_by_status(at, va)) {
-		/* Linux's mlx4 clears the status amid its other stores when it registers a region
-		 * anew, and tells the device behind them by SYNC_TPT */
 		checker_report(
 			cl->c,
 			&(struct breach){

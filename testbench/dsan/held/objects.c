@@ -57,15 +57,20 @@ static void qp_rings(const struct qpc *c, struct object_memory *m)
 
 static void qp_read(const struct qpc *c, struct object_memory *m)
 {
-	uint64_t bytes = ring_bytes(qpc_get_log_sq_size(c), qpc_get_log_sq_stride(c));
+	/* Linux's rings of a network interface have one queue each; of the other one they say a
+	 * size of one entry: mlx4_en_fill_qp_context */
+	const bool frames = qpc_has_frames(c);
+	uint64_t bytes = 0;
 
-	if (qpc_has_rq(c))
+	if (!frames || qpc_get_log_sq_size(c))
+		bytes += ring_bytes(qpc_get_log_sq_size(c), qpc_get_log_sq_stride(c));
+	if (qpc_has_rq(c) && (!frames || qpc_get_log_rq_size(c)))
 		bytes += ring_bytes(qpc_get_log_rq_size(c), qpc_get_log_rq_stride(c));
 	queue_set(m, qpc_get_mtt_addr(c), qpc_get_log_page_size(c),
 		  (uint64_t)qpc_get_page_offset(c) * WQE_CHUNK, bytes);
 	qp_rings(c, m);
 	m->record = qpc_get_db_rec_addr(c);
-	m->frames = qpc_has_frames(c);
+	m->frames = frames;
 }
 
 static void cq_read(const struct cqc *c, struct object_memory *m)

@@ -267,6 +267,10 @@ static void entry_store(struct own *o, const struct claim *k, uintptr_t at, cons
 		return;
 	if (ring_has(&q->entries, slot))
 		return;
+	/* Linux's network interface sets owner bits when the CQ is the device's already, but nothing
+	 * uses it yet: mlx4_en_start_port */
+	if (o->c->guest && !q->entries.head)
+		return;
 	checker_report(o->c,
 		       &(struct breach){RULE_device_memory_written, object_of(k->holder), pc, NULL},
 		       "slot %u of %s %x", slot, holder_name(k->holder), k->holder->number);

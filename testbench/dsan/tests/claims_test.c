@@ -27,6 +27,7 @@ static unsigned reports;
 static enum guest_rule reported;
 static struct cqc cqcs[4];
 static struct mpt_entry mpts[4];
+static struct qpc network; /* QP 1 */
 static bool mpt_valid;
 
 /* --- the device: ICM addresses are table << 32 | offset, and each table has one page --- */
@@ -69,6 +70,10 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 	const void *from = type == HCA_CQ ? (const void *)&cqcs[number] : &mpts[number];
 	const size_t len = type == HCA_CQ ? sizeof(struct cqc) : sizeof(struct mpt_entry);
 
+	if (type == HCA_QP) {
+		memcpy(buf, &network, sizeof(network));
+		return sizeof(network);
+	}
 	memcpy(buf, from, len);
 	return (int)len;
 }
@@ -182,6 +187,27 @@ static void a_guest_takes_memory_back(void **state)
 	/* beyond what is followed */
 	claims_taken(cl, UINT64_MAX - CLAIM_PAGE_SIZE + 1, CLAIM_PAGE_SIZE, NULL);
 	assert_int_equal(reports, 0);
+}
+
+/* Linux says a size of both queues, and has the memory of one. */
+static void a_ring_of_a_network_interface(void **state)
+{
+	struct object_memory m;
+
+	network = (struct qpc){{0}};
+	qpc_set_service(&network, QP_ST_MLX);
+	qpc_set_mtu(&network, QPC_MTU_FRAME);
+	qpc_set_log_rq_size(&network, 10);
+	qpc_set_log_rq_stride(&network, 2);
+	qpc_set_db_rec_addr(&network, BUS + P_RECORDS * CLAIM_PAGE_SIZE);
+	qpc_set_mtt_addr(&network, 8 * sizeof(struct mtt_entry));
+	assert_true(object_read(NULL, HCA_QP, 1, NULL, &m));
+	assert_true(m.frames);
+	assert_int_equal(m.mtt_count, 16);
+	qpc_set_mtu(&network, 3);
+	assert_true(object_read(NULL, HCA_QP, 1, NULL, &m));
+	assert_false(m.frames);
+	assert_int_equal(m.mtt_count, 17);
 }
 
 static unsigned watches[PAGES]; /* 1: the page is watched */
@@ -299,6 +325,9 @@ static void software_writes_its_part_of_icm(void **state)
 	mpt_entry_set_status(e, MPT_STATUS_HW);
 	claims_store(cl, at_page(P_MPT), 4, "");
 	expect_report(RULE_device_memory_written);
+	c.guest = true; /* Linux does it: mlx4_mr_rereg_mem_write */
+	claims_store(cl, at_page(P_MPT), 4, "");
+	assert_int_equal(reports, 0);
 	claims_store(cl, at_page(P_MTT) + 9 * sizeof(struct mtt_entry), 8, "");
 	expect_report(RULE_device_memory_written);
 	mpt_valid = true;
@@ -386,6 +415,7 @@ int main(void)
 		T(a_queue_is_freed_while_it_lives),
 		T(a_guest_takes_memory_back),
 		T(pages_are_watched),
+		T(a_ring_of_a_network_interface),
 		T(a_piece_of_icm_is_freed),
 		T(a_queue_is_freed_behind_its_command),
 		T(a_page_is_mapped_twice),

@@ -421,6 +421,16 @@ static void a_completion_is_given_back(void **state)
 	expect_report(RULE_entry_not_owned);
 }
 
+/* mlx4_en sets the owner bits of a CQ that is the device's already. */
+static void a_new_cq_is_filled(void **state)
+{
+	store(OWNER, 0x80);
+	assert_int_equal(reports, 0);
+	complete();
+	store(OWNER + CQE_SIZE, 0x80);
+	expect_report(RULE_device_memory_written);
+}
+
 static void armed(uint32_t sequence)
 {
 	struct cq_arm_db db = {{0}};
@@ -478,6 +488,7 @@ int main(void)
 		T(a_completion_is_read_before_its_owner_bit),
 		T(a_completion_elsewhere),
 		T(a_completion_is_given_back),
+		T(a_new_cq_is_filled),
 		T(a_cq_is_armed_with_a_wrong_number),
 		T(only_memory_that_stays_is_looked_into),
 #undef T
