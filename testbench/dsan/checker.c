@@ -10,6 +10,7 @@
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/threads/threads.h"
 #include "testbench/dsan/hear/trail.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/wrote.h"
 
 #include "model/engine/base/engine.h"
@@ -36,6 +37,15 @@ static struct checker *checker_of(const struct platform *p)
 struct checker *checker_of_host(unsigned host)
 {
 	return host < HOSTS ? checkers[host] : NULL;
+}
+
+void checkers_made(unsigned host, struct guest_object object, struct ran *made, struct ran *changed)
+{
+	const struct checker *c = checker_of_host(host);
+
+	made->n = changed->n = 0;
+	if (c)
+		history_find(c, object, made, changed);
 }
 
 /* --- the driver --- */

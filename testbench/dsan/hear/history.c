@@ -3,12 +3,11 @@
 #include "testbench/dsan/hear/history.h"
 
 #include "testbench/dsan/checker_impl.h"
-#include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
-enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 160 };
+enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 320 };
 
-/* As struct ran, shorter: code_offset() of the newest places. */
+/* The newest places of the trail, as code_offset(): taking them must be quick. */
 struct places {
 	uint32_t n, at[PLACES];
 };
@@ -48,19 +47,26 @@ static struct object_history *history_of(const struct checker *c, struct guest_o
 
 static void places_take(struct places *p)
 {
-	struct ran ran;
+	const struct runner *r = runner_now();
 
-	trail_take(&ran);
-	p->n = ran.n < PLACES ? ran.n : PLACES;
-	for (unsigned i = 0; i < p->n; i++)
-		p->at[i] = code_offset(ran.pc[i]);
+	for (p->n = 0; r && p->n < PLACES && r->n_trail - p->n != r->trail_from; p->n++)
+		p->at[p->n] = r->trail[(r->n_trail - 1 - p->n) % TRAIL];
+}
+
+static bool has(const struct ran *ran, const void *pc)
+{
+	for (unsigned i = 0; i < ran->n; i++)
+		if (ran->pc[i] == pc)
+			return true;
+	return false;
 }
 
 static void places_give(const struct places *p, struct ran *ran)
 {
-	ran->n = p->n;
-	for (unsigned i = 0; i < p->n; i++)
-		ran->pc[i] = code_pc(p->at[i]);
+	ran->n = 0;
+	for (unsigned i = 0; i < p->n && ran->n < RAN_MAX; i++)
+		if (!has(ran, code_pc(p->at[i])))
+			ran->pc[ran->n++] = code_pc(p->at[i]);
 }
 
 void history_made(const struct checker *c, enum guest_object_kind kind, uint32_t number)
@@ -94,13 +100,13 @@ struct guest_object history_subject(void)
 	return r ? r->subject : guest_object(GUEST_NONE, 0);
 }
 
-void checkers_made(unsigned host, struct guest_object object, struct ran *made, struct ran *changed)
+void history_find(const struct checker *c, struct guest_object object, struct ran *made,
+		  struct ran *changed)
 {
-	const struct checker *c = checker_of_host(host);
-	const struct object_history *h = c ? slot_of(c, object) : NULL;
+	const struct object_history *h = slot_of(c, object);
 
 	made->n = changed->n = 0;
-	if (!h || !is_of(h, c, object))
+	if (!is_of(h, c, object))
 		return;
 	places_give(&h->made, made);
 	places_give(&h->changed, changed);

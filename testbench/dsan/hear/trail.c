@@ -121,15 +121,6 @@ unsigned trail_newest(const void **pcs, unsigned max)
 	return n;
 }
 
-void trail_take(struct ran *ran)
-{
-	const struct runner *r = runner_now();
-
-	ran->n = 0;
-	if (r)
-		ran_take(r, r->trail_from, r->n_trail, ran);
-}
-
 void trail_format(char *text, size_t size)
 {
 	const struct runner *r = runner_now();

@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct ran;
-
 /* The running thread comes by; outside of the driver's threads nothing is noted. */
 void trail_note(const void *pc);
 /* It begins a call of the driver: nothing happens when that is part of another one. */
@@ -25,8 +23,6 @@ void trail_undoes(void);
 void trail_refused(int rc);
 /* The newest places on its trail, the latest first. Returns how many, at most `max`. */
 unsigned trail_newest(const void **pcs, unsigned max);
-/* Its trail since the call began, the latest place first. */
-void trail_take(struct ran *ran);
 /* The functions on its trail since the call began, the latest first. */
 void trail_format(char *text, size_t size);
 /* The same, up to where the call began to undo what it did. */

@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/asked.h"
 #include "testbench/dsan/device/function.h"
 #include "testbench/dsan/held/claims_impl.h"
+#include "testbench/dsan/own/cq_waits.h"
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
@@ -68,6 +69,11 @@ uint32_t object_index(const struct hca *hca, enum hca_object type, uint32_t numb
 uint32_t order_epoch(struct order *order)
 {
 	return epoch;
+}
+
+void cq_waits_event_by(const struct checker *of, uint32_t cqn, char *text, size_t size)
+{
+	*text = 0;
 }
 
 const void *code_pc(uint32_t offset)

@@ -387,6 +387,7 @@ static void who_made_and_changed_an_object_is_known_later(void **state)
 	const struct guest_object cq = {GUEST_CQ, 7}, other = {GUEST_QP, 7};
 	struct ran made, changed;
 
+	c.host.platform = &platform;
 	trail_begin();
 	trail_note(&places[1]);
 	trail_note(&places[2]);
@@ -396,15 +397,15 @@ static void who_made_and_changed_an_object_is_known_later(void **state)
 	history_changed(&c, GUEST_CQ, 7);
 	trail_begin();
 	trail_note(&places[4]);
-	checkers_made(0, cq, &made, &changed);
+	history_find(&c, cq, &made, &changed);
 	assert_int_equal(made.n, 2);
 	assert_ptr_equal(made.pc[0], &places[2]);
 	assert_int_equal(changed.n, 1);
 	assert_ptr_equal(changed.pc[0], &places[3]);
-	checkers_made(0, other, &made, &changed);
+	history_find(&c, other, &made, &changed);
 	assert_int_equal(made.n + changed.n, 0);
 	history_made(&c, GUEST_CQ, 7); /* a new one with that number */
-	checkers_made(0, cq, &made, &changed);
+	history_find(&c, cq, &made, &changed);
 	assert_int_equal(made.n, 1);
 	assert_int_equal(changed.n, 0);
 }
