@@ -424,14 +424,14 @@ static int watch_signals(struct serve *s)
 	return vfu_server_watch(s->server, &s->signals, EPOLLIN);
 }
 
-/* From here on a signal ends the process at once. */
-static void signals_leave(struct serve *s)
+/* A further signal wakes nobody: serve is about to print its report, and the alarm still bounds that. */
+static void signals_leave(void)
 {
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	if (stop_fd >= 0)
-		close(stop_fd);
+	const int fd = stop_fd;
+
 	stop_fd = -1;
+	if (fd >= 0)
+		close(fd);
 }
 
 static void stop_at_come(struct event *ev)
@@ -621,7 +621,7 @@ static enum exit_status serve_all(struct serve *s)
 	wires_close(&s->wires);
 	guest_clock_destroy(s->clock);
 	vfu_server_destroy(s->server);
-	signals_leave(s);
+	signals_leave();
 	return status;
 }
 

@@ -20,8 +20,8 @@ enum {
 };
 /* Nothing in a driver depends on a longer hold: it is longer than most of a scenario's waits. */
 #define LONGEST_PS CFG_US(400)
-/* What a bus may take under load. No transport of the device times out meanwhile, and no link that
- * went down is up again. */
+/* What a bus may take under load: an assumption. It must be short enough that no transport of the
+ * device times out meanwhile, and that no link that went down is up again. */
 #define DEVICE_LONGEST_PS CFG_US(20)
 /* An interrupt is handled soon after a point if it is handled in this time. */
 #define SOON_PS CFG_US(100)

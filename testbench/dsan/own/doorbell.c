@@ -148,7 +148,7 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 	const unsigned sn = cq_arm_db_get_sn(db), ci = cq_arm_db_get_ci(db);
 	const uintptr_t at = checker_address(o->c, h->record) + WORD;
 	const struct stored *s = h->record ? checker_stored(o->c, at) : NULL;
-	char names[NAMES_BYTES];
+	char names[NAMES_BYTES], by[NAMES_BYTES + 32] = ""; /* a guest's handlers are not known */
 
 	if (s && s->seq && s->epoch == order_epoch(o->c->order))
 		checker_report(o->c, &(struct breach){RULE_order_doorbell, object_of(h), s->pc, pc},
@@ -160,11 +160,12 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 	if (sn == ((h->queues->events + 1) & 3))
 		return;
 	cq_waits_event_by(o->c, h->number, names, sizeof(names));
+	if (*names)
+		snprintf(by, sizeof(by), "; the last event came by %s", names);
 	checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
 		       "sequence number %u, but the driver has taken %u events of cqn %x, so it is "
-		       "%u; the last event came by %s",
-		       sn, h->queues->events, h->number, (h->queues->events + 1) & 3,
-		       *names ? names : "no function");
+		       "%u%s",
+		       sn, h->queues->events, h->number, (h->queues->events + 1) & 3, by);
 }
 
 /* Events that were there when the EQ was armed have made the device interrupt. The handler has run

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a guest's driver is held to, by what its processor keeps in order. The test plays claims.c,
- * checker.c, report.c and who asks; own/ is real. */
+ * checker.c and report.c; own/ is real, and nobody asks. */
 #define _GNU_SOURCE
 #include "testbench/dsan/guest.h"
 
-#include "testbench/dsan/asked/asked.h"
-#include "testbench/dsan/device/function.h"
 #include "testbench/dsan/own/own_impl.h"
+#include "testbench/dsan/tests/nobody_asks.h"
 
 #include "model/engine/base/engine.h"
 #include "model/interface/queues.h"
@@ -80,60 +79,6 @@ void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *p
 {
 }
 
-const char *holder_name(const struct holder *h)
-{
-	return "";
-}
-
-uint32_t object_index(const struct hca *hca, enum hca_object type, uint32_t number)
-{
-	return number;
-}
-
-/* --- asked.c: nobody has asked for anything --- */
-
-struct ask *ask_now(const struct checker *of)
-{
-	return NULL;
-}
-
-void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
-		const char *format, ...)
-{
-}
-
-bool asked_send_given(struct checker *of, uint32_t qpn, uintptr_t wqe, uint64_t *wr_id)
-{
-	return false;
-}
-
-bool asked_receive_given(struct checker *of, bool srq, uint32_t number, uintptr_t wqe, size_t bytes,
-			 uint64_t *wr_id)
-{
-	return false;
-}
-
-void asked_send_rung(struct checker *of, uint32_t qpn)
-{
-}
-
-void asked_cq_armed(struct checker *of, uint32_t cqn, unsigned command, const void *pc)
-{
-}
-
-void asked_entries_back(struct checker *of, uint32_t cqn, uint32_t from, uint32_t to)
-{
-}
-
-void function_armed(struct checker *of, unsigned vector, const void *pc)
-{
-}
-
-void cq_waits_event_by(const struct checker *of, uint32_t cqn, char *text, size_t size)
-{
-	*text = 0;
-}
-
 /* --- checker.c, report.c --- */
 
 void checker_hear_device(struct checker *of)
@@ -160,15 +105,6 @@ void checker_free(struct checker *of)
 	order_destroy(of->order);
 	free(of->shadow);
 	free(of);
-}
-
-void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size)
-{
-	*text = 0;
-}
-
-void checker_recent(const struct checker *of, uint32_t since, char *text, size_t size)
-{
 }
 
 void checker_report(struct checker *of, const struct breach *b, const char *format, ...)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whose entries of queues are. The test plays claims.c, objects.c, order.c and checker.c. */
-#include "testbench/dsan/asked/asked.h"
-#include "testbench/dsan/device/function.h"
+/* Whose entries of queues are. The test plays claims.c, objects.c, order.c and checker.c, and nobody
+ * asks. */
 #include "testbench/dsan/held/claims_impl.h"
-#include "testbench/dsan/own/cq_waits.h"
+#include "testbench/dsan/tests/nobody_asks.h"
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
@@ -56,24 +55,9 @@ void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), voi
 	fn(arg, &eq);
 }
 
-const char *holder_name(const struct holder *h)
-{
-	return "";
-}
-
-uint32_t object_index(const struct hca *hca, enum hca_object type, uint32_t number)
-{
-	return number;
-}
-
 uint32_t order_epoch(struct order *order)
 {
 	return epoch;
-}
-
-void cq_waits_event_by(const struct checker *of, uint32_t cqn, char *text, size_t size)
-{
-	*text = 0;
 }
 
 const void *code_pc(uint32_t offset)
@@ -82,57 +66,6 @@ const void *code_pc(uint32_t offset)
 }
 
 void order_owner(struct order *order, uintptr_t at, uint32_t qpn)
-{
-}
-
-/* --- asked.c: nobody has asked for anything --- */
-
-void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
-		const char *format, ...)
-{
-}
-
-bool asked_send_given(struct checker *of, uint32_t qpn, uintptr_t wqe, uint64_t *wr_id)
-{
-	return false;
-}
-
-bool asked_receive_given(struct checker *of, bool srq, uint32_t number, uintptr_t wqe, size_t bytes,
-			 uint64_t *wr_id)
-{
-	return false;
-}
-
-void asked_send_rung(struct checker *of, uint32_t qpn)
-{
-}
-
-void asked_cq_armed(struct checker *of, uint32_t cqn, unsigned command, const void *pc)
-{
-}
-
-void asked_entries_back(struct checker *of, uint32_t cqn, uint32_t from, uint32_t to)
-{
-}
-
-/* --- */
-
-void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size)
-{
-	*text = 0;
-}
-
-void checker_recent(const struct checker *of, uint32_t since, char *text, size_t size)
-{
-	*text = 0;
-}
-
-struct ask *ask_now(const struct checker *of)
-{
-	return NULL;
-}
-
-void function_armed(struct checker *of, unsigned vector, const void *pc)
 {
 }
 
