@@ -312,6 +312,25 @@ static void print_again(const struct run *run)
 	fprintf(stderr, "%s\n", o->no_dmi ? " --no-dmi" : "");
 }
 
+/* A scenario that runs with other values than it asks for may fail for that reason alone. */
+static void print_overridden(const struct run *run)
+{
+	const char *const *asked = run->scenario->setup.settings;
+	struct config *as_asked = malloc(sizeof(*as_asked));
+
+	for (size_t i = 0; as_asked && i < ARRAY_SIZE(run->scenario->setup.settings); i++) {
+		if (!asked[i])
+			continue;
+		*as_asked = run->config;
+		if (!cfg_set(as_asked, asked[i], run->scenario->name, stderr) &&
+		    memcmp(as_asked, &run->config, sizeof(*as_asked)))
+			fprintf(stderr,
+				"  note:     %s asks for %s, and this run has another value\n",
+				run->scenario->name, asked[i]);
+	}
+	free(as_asked);
+}
+
 static enum exit_status execute(struct run *run)
 {
 	enum kernel_end end;
@@ -348,10 +367,12 @@ static enum exit_status execute(struct run *run)
 		rc = write_file(run, "run.json", write_account);
 	if (!rc && run->options->reached)
 		rc = write_file(run, "reached.txt", write_reached);
-	if (right)
+	if (right) {
 		tb_account_print(&run->tb);
-	else if (!ending_asked())
+	} else if (!ending_asked()) {
 		print_again(run);
+		print_overridden(run);
+	}
 	if (!rc)
 		rc = print_stats(run);
 	return right && !rc ? EXIT_RIGHT : EXIT_FAILED;

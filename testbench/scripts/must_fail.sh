@@ -323,3 +323,8 @@ must_fail told_of_consequences 'more guest errors came after the failure, while 
 END
 
 one tool.rules_one grep -q "^  shown by: hcasim run guest_dma_unmapped" <("$hcasim" rules dma_unmapped)
+
+# --- settings that are not what the scenario asks for
+
+one must_fail.overridden says_all 1 'note:     two_ports asks for hca.port2.type=ib, and this run has another value' \
+	"$hcasim" run two_ports -s hca.port2.type=eth --trace none -o "$scratch/must_fail"

@@ -9,7 +9,7 @@
 enum { PORT_2 = 2 };
 
 SCENARIO(two_ports, "two ports: both become ACTIVE, and the second one carries its own traffic",
-	 .settings = {"hca.ports=2"})
+	 .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);
 	struct drv_rc_path to_b, to_a;

@@ -19,7 +19,7 @@ static void load(struct tb *tb, struct tb_end *end, unsigned dlid, unsigned port
 }
 
 SCENARIO(apm_ports, "retries used up: migration to the second port", .any_packets = true,
-	 .timeout = 8, .retry_cnt = 2, .settings = {"hca.ports=2"})
+	 .timeout = 8, .retry_cnt = 2, .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
 	struct drv_qp_attr attr = {0};
 

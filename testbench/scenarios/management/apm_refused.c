@@ -37,7 +37,8 @@ static void write_two(struct tb *tb, struct tb_end *a)
 
 SCENARIO(apm_refused,
 	 "migration to a port that is down, and to a path that is not the alternate one",
-	 .any_packets = true, .timeout = 8, .retry_cnt = 2, .lmc = 2, .settings = {"hca.ports=2"})
+	 .any_packets = true, .timeout = 8, .retry_cnt = 2, .lmc = 2,
+	 .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
 	const struct drv_qp_attr migrate = {.path_mig_state = IBV_MIG_MIGRATED};
 

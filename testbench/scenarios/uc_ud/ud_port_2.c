@@ -8,7 +8,8 @@
 
 enum { PORT_2 = 2, LID_2 = 40, QKEY = 0x11111111, GRH_AREA = 40, LEN = 32 };
 
-SCENARIO(ud_port_2, "datagrams over the second port", .settings = {"hca.ports=2"})
+SCENARIO(ud_port_2, "datagrams over the second port",
+	 .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
 	struct drv_port_attr at_b = {0};
