@@ -108,6 +108,11 @@ static void completion_matches(const struct ask *a, const struct drv_wc *wc,
 		return;
 	if (taken->has_id && !WC(a, wc, wr_id, taken->wr_id))
 		return;
+	/* only a CQ with timestamps has any, and an error has no room for one */
+	if (wc->timestamp &&
+	    !WC(a, wc, timestamp,
+		(uint64_t)cqe_get_ts_high(e) << 16 | cqe_get_ts_mid(e) << 8 | cqe_get_ts_low(e)))
+		return;
 	if (wc->status != IBV_WC_SUCCESS)
 		WC(a, wc, vendor_err, cqe_err_get_vendor(cqe_as_err_const(e)));
 	else if (wc->is_send)
