@@ -440,7 +440,13 @@ bool asked_receive_given(struct checker *c, bool srq, uint32_t number, uintptr_t
 				     .object = {srq ? GUEST_SRQ : GUEST_QP, number},
 				     .from = wqe,
 				     .to = wqe + bytes};
-	for (unsigned i = 0; i < wr->num_sge; i++, d++) {
+	if (wr->num_sge > bytes / sizeof(*d))
+		ask_report(
+			a, RULE_request_differs, compared.object,
+			"a receive with %u entries was taken, and its slot has room for %zu: the "
+			"rest lies in the next slot",
+			wr->num_sge, bytes / sizeof(*d));
+	for (unsigned i = 0; i < wr->num_sge && i < bytes / sizeof(*d); i++, d++) {
 		SAYS(&compared, wqe_data, d, byte_count, wr->sg_list[i].length);
 		SAYS(&compared, wqe_data, d, lkey, wr->sg_list[i].lkey);
 		SAYS(&compared, wqe_data, d, addr, wr->sg_list[i].addr);

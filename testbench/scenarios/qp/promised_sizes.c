@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a creation promises holds to the last: queues of several sizes take as many requests, and as
+ * many entries in each, as the driver says that they have. Every piece of the data arrives at its
+ * place, so no entry lay in the next request's slot. One entry more is refused.
+ */
+/* behaviours: IBA-11.2.4.1-created-sizes */
+#include "testbench/services.h"
+
+enum { ASKED_REQUESTS = 3, PIECE = 12, SGES_MAX = 64, REQUESTS_MAX = 8 };
+
+struct sizes {
+	uint32_t requests, sges;
+};
+
+/* The pieces of request i, the last one first. */
+static void pieces(struct tb_sge *sges, unsigned n, unsigned i)
+{
+	for (unsigned k = 0; k < n; k++)
+		sges[k] = (struct tb_sge){(i * n + n - 1 - k) * PIECE, PIECE};
+}
+
+/* Receives with as many entries as there may be, into a queue pair's own queue or an SRQ. */
+static void receives(struct tb *tb, struct tb_end *b, struct drv_qp *y, struct drv_srq *srq,
+		     const struct sizes *size, unsigned count)
+{
+	struct tb_sge sges[SGES_MAX];
+	struct tb_wr wr = {TB_WR_DEFAULTS, .sges = sges, .n_sges = size->sges};
+
+	for (unsigned i = 0; i < count && still_right(); i++) {
+		pieces(sges, size->sges, i);
+		wr.wr_id = i;
+		tb_recv_said(tb, TB_HERE, b, y, srq, &wr);
+	}
+	pieces(sges, size->sges + 1, 0);
+	wr.n_sges = size->sges + 1;
+	wr.result = -EINVAL;
+	tb_recv_said(tb, TB_HERE, b, y, srq, &wr);
+}
+
+/* One send for each receive; it fills the receive, with as few or as many entries as x may have. */
+static void sends(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		  const struct sizes *receive, unsigned count, unsigned most)
+{
+	struct tb_sge sges[SGES_MAX];
+	const unsigned n = most < receive->sges ? most : receive->sges;
+	const uint32_t len = receive->sges * PIECE;
+
+	for (unsigned i = 0; i < count && still_right(); i++) {
+		for (unsigned k = 0; k < n; k++)
+			sges[k] = (struct tb_sge){i * len + k * PIECE,
+						  k + 1 < n ? PIECE : len - k * PIECE};
+		send_on(a, x, .wr_id = 100 + i, .sges = sges, .n_sges = n);
+	}
+	for (unsigned i = 0; i < count && still_right(); i++) {
+		expect_cqe(a, .wr_id = 100 + i);
+		expect_cqe(b, .wr_id = i, .byte_len = len);
+		for (unsigned k = 0; k < receive->sges; k++)
+			expect_data(b, .dst = i * len + (receive->sges - 1 - k) * PIECE,
+				    .src = i * len + k * PIECE, .len = PIECE);
+	}
+	for (unsigned k = 0; k <= most; k++)
+		sges[k] = (struct tb_sge){k * PIECE, PIECE};
+	send_on(a, x, .wr_id = 99, .sges = sges, .n_sges = most + 1, .result = -EINVAL);
+}
+
+static void queues_of(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned sges, bool shared)
+{
+	const struct drv_srq_init init = {.max_wr = ASKED_REQUESTS, .max_sge = sges};
+	struct drv_qp_cap cap;
+	struct sizes receive;
+	struct drv_srq *srq = NULL;
+	struct drv_qp *x = new_qp(a, .cap = {.max_send_wr = REQUESTS_MAX, .max_send_sge = sges}),
+		      *y;
+	unsigned most, count;
+
+	if (shared)
+		must(drv_srq_create(b->pd, &init, &srq));
+	y = new_qp(b, .srq = srq,
+		   .cap = {.max_send_wr = 1,
+			   .max_send_sge = 1,
+			   .max_recv_wr = shared ? 0 : ASKED_REQUESTS,
+			   .max_recv_sge = shared ? 0 : sges});
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	drv_qp_cap(x, &cap);
+	most = cap.max_send_sge;
+	expect_that(most, >=, sges);
+	if (shared) {
+		drv_srq_size(srq, &receive.requests, &receive.sges);
+	} else {
+		drv_qp_cap(y, &cap);
+		receive = (struct sizes){cap.max_recv_wr, cap.max_recv_sge};
+	}
+	expect_that(receive.requests, >=, ASKED_REQUESTS);
+	expect_that(receive.sges, >=, sges);
+	count = receive.requests < REQUESTS_MAX ? receive.requests : REQUESTS_MAX;
+	receives(tb, b, y, srq, &receive, count);
+	sends(tb, a, b, x, &receive, count, most);
+	destroy_qp(y);
+	destroy_qp(x);
+	if (srq)
+		must(drv_srq_destroy(srq));
+}
+
+SCENARIO(promised_sizes, "queues take as many requests and entries as their creation promised")
+{
+	static const unsigned asked[] = {1, 2, 3, 4, 7, 8, 15, 16, 27};
+
+	ignore_packets();
+	for (unsigned i = 0; i < sizeof(asked) / sizeof(asked[0]) && still_right(); i++) {
+		queues_of(tb, a, b, asked[i], false);
+		queues_of(tb, a, b, asked[i], true);
+	}
+}
