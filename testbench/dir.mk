@@ -67,7 +67,9 @@ fuzz-targets := packet frames transport verbs hcr objects icm wqe regs gdb fw_el
 fuzz-main ?= replay
 fuzz-shared := $(d)/fuzz/rig.c,$(d)/fuzz/kernel.c,$(d)/fuzz/folder.c
 fuzz-transport := $(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_packet.c,$(d)/fuzz/transport_requests.c,$(d)/fuzz/transport_answers.c
-prog-y += $(foreach t,$(filter-out transport,$(fuzz-targets)),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
+prog-y += $(foreach t,$(filter-out transport hcr,$(fuzz-targets)),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
+# the interpreter of edges.c is linked instead of the library's
+prog-y += fuzz/hcr:$(d)/fuzz/hcr.c,$(d)/fuzz/edges.c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared)
 prog-y += fuzz/transport:$(d)/fuzz/transport.c,$(fuzz-transport),$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared)
 # the same requests, and what Linux' ib_qib has answered to them
 prog-y += fuzz/opinion:$(d)/fuzz/opinion.c,$(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_packet.c,$(d)/fuzz/transport_requests.c,$(fuzz-shared)

@@ -9,6 +9,12 @@
 
 #include "model/rv32/rv32_core.h"
 
+/* Called for each jump, and for each branch, taken or not. A program may include this file with an
+ * RV_EDGE of its own (testbench/fuzz/edges.c). */
+#ifndef RV_EDGE
+#define RV_EDGE(from, to) ((void)0)
+#endif
+
 enum { GO_ON = -1 }; /* a value that no enum rv_stop has */
 
 static uint32_t divide(uint32_t a, uint32_t b)
@@ -48,8 +54,11 @@ static uint32_t high_half(int64_t product)
 
 #define BRANCH(name, condition)                                                                    \
 	case RV_OP_##name:                                                                         \
-		if (!(condition))                                                                  \
+		if (!(condition)) {                                                                \
+			RV_EDGE(pc, pc + i->len);                                                  \
 			break;                                                                     \
+		}                                                                                  \
+		RV_EDGE(pc, pc + IMM);                                                             \
 		pc += IMM;                                                                         \
 		left--;                                                                            \
 		continue
@@ -135,12 +144,14 @@ static void fast(struct rv_core *core, uint64_t left)
 			STORE(SW, 4)
 		case RV_OP_JAL:
 			RD = pc + i->len;
+			RV_EDGE(pc, pc + IMM);
 			pc += IMM;
 			left--;
 			continue;
 		case RV_OP_JALR:
 			target = (RS1 + IMM) & ~1u;
 			RD = pc + i->len;
+			RV_EDGE(pc, target);
 			pc = target;
 			left--;
 			continue;
@@ -282,6 +293,7 @@ static int watched_jump(struct rv_core *core, const struct rv_insn *i)
 	uint32_t ra = core->pc + i->len,
 		 base = i->op == RV_OP_JAL_WATCHED ? core->pc : core->x[i->rs1];
 
+	RV_EDGE(core->pc, (base + (uint32_t)i->imm) & ~1u);
 	core->x[i->rd] = ra;
 	core->pc = (base + (uint32_t)i->imm) & ~1u;
 	retire(core, 0);

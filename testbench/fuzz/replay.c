@@ -3,6 +3,7 @@
  * A fuzz target without libFuzzer. TARGET FILE... runs the target on each file; TARGET --random N
  * SEED runs it on N random inputs. An input that uses a minute of processor time is a hang. So is
  * one that takes ten minutes of wall time; that limit is longer because the machine may be busy.
+ * The last line says how many edges of the firmware all inputs have reached (edges.c).
  */
 #include "testbench/fuzz/rig.h"
 
@@ -10,6 +11,10 @@
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+/* The counters of edges.c, in targets that are linked with it. */
+extern const uint8_t __start___libfuzzer_extra_counters[] __attribute__((weak));
+extern const uint8_t __stop___libfuzzer_extra_counters[] __attribute__((weak));
 
 enum { INPUT_MAX = 1 << 20, RANDOM_MAX = 512, HANG_S = 60, WAIT_S = 600 };
 
@@ -68,6 +73,18 @@ static void run_random(unsigned long n, uint64_t seed, uint8_t *buf)
 	printf("ok %lu random inputs from %llu\n", n, (unsigned long long)seed);
 }
 
+static void print_edges(void)
+{
+	const uint8_t *at = __start___libfuzzer_extra_counters;
+	unsigned edges = 0;
+
+	if (!at)
+		return;
+	while (at < __stop___libfuzzer_extra_counters)
+		edges += *at++ != 0;
+	printf("%u edges of the firmware\n", edges);
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t *buf = malloc(INPUT_MAX);
@@ -78,6 +95,8 @@ int main(int argc, char **argv)
 	else
 		for (int i = 1; i < argc && !rc; i++)
 			rc = run_file(argv[i], buf);
+	if (!rc)
+		print_edges();
 	free(buf);
 	return rc;
 }

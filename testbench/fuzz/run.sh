@@ -15,13 +15,16 @@ failed=0
 for t in $TARGETS; do
 	found=$O/found/$t corpus=$O/corpus/$t log=$O/found/$t.log
 	mkdir -p "$found" "$corpus"
+	first=$(ls -d "testbench/fuzz/corpus/$t" "$O/seeds/$t" 2>/dev/null)
 	"$O/fuzz/$t" -max_total_time="$FUZZ_SECONDS" -timeout=60 -rss_limit_mb=4096 -max_len=4096 -len_control=0 -print_final_stats=1 -verbosity=1 \
-		-artifact_prefix="$found/" "$corpus" $(ls -d "testbench/fuzz/corpus/$t" "$O/seeds/$t" 2>/dev/null) >"$log" 2>&1
+		-artifact_prefix="$found/" "$corpus" $first >"$log" 2>&1
 	rc=$?
 	runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$log")
 	edges=$(grep -o 'cov: [0-9]*' "$log" | tail -n 1)
 	if [ $rc -eq 0 ]; then
-		echo "ok    $t: ${runs:-0} inputs, ${edges:-}"
+		# cov does not tell what all inputs reach in the firmware
+		firmware=$(grep -q 'Extra Counters' "$log" && find "$corpus" $first -type f -exec "$PLAIN/fuzz/$t" {} + | grep 'edges of the firmware$')
+		echo "ok    $t: ${runs:-0} inputs, ${edges:-}${firmware:+, $firmware}"
 	else
 		failed=$((failed + 1))
 		echo "FAIL  $t: see $log"

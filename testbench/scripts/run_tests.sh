@@ -306,6 +306,11 @@ for t in packet frames transport verbs hcr objects icm wqe regs gdb fw_elf ini r
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
 
+# commands reach edges of the firmware that bringing the machine up does not
+edges_of() { ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 300 "$O/fuzz/hcr" "$@" | sed -n 's/ edges of the firmware$//p'; }
+fuzz_edges() { (($(edges_of /dev/null) > 500 && $(edges_of "$scratch"/seeds/hcr/*) > $(edges_of /dev/null) + 300)); }
+one "fuzz.edges" fuzz_edges
+
 # scenarios with the transport of either host, or of both, in software; make matrix runs all
 sample=(rc_send rc_read rc_atomic rc_large rc_lost_read_response rc_retry_exceeded rc_rnr_exceeded resp_sequence mad_port_info mad_directed cm_connect
 	rdma_connect rdma_datagram kernel_ud_srq multicast_chain recv_lists qp_sqd modify_live_uc loopback_full
