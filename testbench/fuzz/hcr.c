@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands with any opcode, modifiers and mailbox, sent to the firmware of a device that is up and
- * of one that has just been reset. A mailbox starts as bytes of the input, or as the context of a
- * live object with some bytes changed.
+ * Commands with any opcode, modifiers and mailbox, sent to the firmware of a device that is up. A
+ * mailbox starts as bytes of the input, as the context of a live object, or as the last answer, and
+ * some bytes of it are changed.
  */
 #include "model/interface/commands.h"
 #include "model/interface/macros.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { COMMANDS_MAX = 16, PATCHES = 15, LIVE = 0x80, IMMEDIATE = 0x40, OUT = 0x20 };
+enum { COMMANDS_MAX = 16, PATCHES = 15, LIVE = 0x80, IMMEDIATE = 0x40, OUT = 0x20, ANSWER = 0x10 };
 
 static const uint16_t opcodes[] = {
 #define OPCODE(name, code, ...) code,
@@ -20,6 +20,7 @@ static const uint16_t opcodes[] = {
 
 struct hcr_case {
 	struct fuzz_bytes b;
+	uint8_t answer[HCR_MBOX_SIZE]; /* of the last command that has an output mailbox */
 };
 
 static uint32_t number_of(struct fuzz_rig *rig, struct fuzz_bytes *b)
@@ -60,24 +61,16 @@ static void mailbox_live(struct fuzz_rig *rig, uint8_t *mailbox, uint32_t number
 			 mailbox + (type == HCA_QP ? 8 : 0), 256);
 }
 
-static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
+static void mailbox_make(struct fuzz_rig *rig, struct hcr_case *c, uint8_t *mailbox, unsigned how,
+			 uint32_t number)
 {
-	struct drv_device *dev = rig->tb.ends[0].dev;
-	unsigned choice = (unsigned)fuzz_take(b, 1), how = (unsigned)fuzz_take(b, 1);
-	uint8_t mailbox[HCR_MBOX_SIZE] = {0}, out[HCR_MBOX_SIZE];
+	struct fuzz_bytes *b = &c->b;
 	const uint8_t *bytes;
-	struct drv_raw_cmd cmd = {
-		.op = choice & LIVE && how & 1 ? choice : opcodes[choice % (ARRAY_SIZE(opcodes))],
-		.op_mod = (unsigned)(how & 2 ? fuzz_take(b, 1) : how >> 2 & 3),
-		.in_mod = number_of(rig, b),
-		.timeout_ps = CFG_S(1),
-		.out = how & OUT ? out : NULL,
-		.out_len = how & OUT ? sizeof(out) : 0,
-		.out_imm = !(how & OUT),
-	};
 
-	if (how & LIVE) {
-		mailbox_live(rig, mailbox, cmd.in_mod, (unsigned)fuzz_take(b, 1));
+	if (how & ANSWER) {
+		memcpy(mailbox, c->answer, sizeof(c->answer));
+	} else if (how & LIVE) {
+		mailbox_live(rig, mailbox, number, (unsigned)fuzz_take(b, 1));
 	} else {
 		size_t length = fuzz_take_some(b, (size_t)fuzz_take(b, 1), &bytes);
 
@@ -88,6 +81,25 @@ static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
 
 		mailbox[at] = (uint8_t)fuzz_take(b, 1);
 	}
+}
+
+static void command(struct fuzz_rig *rig, struct hcr_case *c)
+{
+	struct drv_device *dev = rig->tb.ends[0].dev;
+	struct fuzz_bytes *b = &c->b;
+	unsigned choice = (unsigned)fuzz_take(b, 1), how = (unsigned)fuzz_take(b, 1);
+	uint8_t mailbox[HCR_MBOX_SIZE] = {0};
+	struct drv_raw_cmd cmd = {
+		.op = choice & LIVE && how & 1 ? choice : opcodes[choice % (ARRAY_SIZE(opcodes))],
+		.op_mod = (unsigned)(how & 2 ? fuzz_take(b, 1) : how >> 2 & 3),
+		.in_mod = number_of(rig, b),
+		.timeout_ps = CFG_S(1),
+		.out = how & OUT ? c->answer : NULL,
+		.out_len = how & OUT ? sizeof(c->answer) : 0,
+		.out_imm = !(how & OUT),
+	};
+
+	mailbox_make(rig, c, mailbox, how, cmd.in_mod);
 	if (how & IMMEDIATE) {
 		cmd.in_param = fuzz_take(b, 8);
 	} else {
@@ -102,15 +114,20 @@ static void commands(struct fuzz_rig *rig, void *arg)
 	struct hcr_case *c = arg;
 
 	for (unsigned n = 0; n < COMMANDS_MAX && fuzz_more(&c->b) && !rig->given_up; n++)
-		command(rig, &c->b);
+		command(rig, c);
 }
 
 int fuzz_input(const uint8_t *data, size_t size)
 {
+	/* The second port is for the commands of Ethernet ports. */
+	static const char *const settings[] = {"hca.ports=2", "hca.port2.type=eth",
+					       "hca.device=cx3pro", NULL};
 	static struct hcr_case c;
-	struct fuzz_rig *rig = fuzz_rig_get();
+	struct fuzz_rig *rig;
 
-	c.b = (struct fuzz_bytes){data, data + size};
+	fuzz_rig_settings = settings;
+	rig = fuzz_rig_get();
+	c = (struct hcr_case){.b = {data, data + size}};
 	fuzz_rig_call(rig, commands, &c, CFG_S(60));
 	fuzz_rig_pass(rig, CFG_MS(1));
 	if (rig->tb.ends[0].dev->dead)

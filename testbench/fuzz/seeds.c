@@ -10,6 +10,7 @@
 #include "model/interface/fwregs.h"
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
+#include "model/interface/wire.h"
 #include "testbench/fuzz/folder.h"
 #include "traces/pcapng_format.h"
 
@@ -129,35 +130,157 @@ static void packet_seeds(const char *run)
 
 /* --- commands --- */
 
-/* Format: hcr.c. Each command by its index, with a live mailbox of each type of object, for each
- * number. */
-static void hcr_seeds(void)
-{
-	static const unsigned numbers[] = {0, 1, 2, 3, 4, 5, 6, 8};
-	struct seed s = {.target = "hcr"};
-	unsigned index = 0;
-
-#define OPCODE(name, code, ...)                                                                    \
-	for (unsigned n = 0; n < ARRAY_SIZE(numbers); n++)                                         \
-		for (unsigned type = 0; type < 5; type++) {                                        \
-			put(&s, index);                                                            \
-			put(&s, 0x80 | (n & 1 ? 0x20 : 0));                                        \
-			put(&s, numbers[n]);                                                       \
-			put(&s, type);                                                             \
-			put(&s, 0);                                                                \
-		}                                                                                  \
-	put(&s, index);                                                                            \
-	put(&s, 0x40);                                                                             \
-	put(&s, 6);                                                                                \
-	put(&s, 64);                                                                               \
-	for (unsigned i = 0; i < 64; i++)                                                          \
-		put(&s, i % 8 == 7 ? i : 0);                                                       \
-	for (unsigned i = 0; i < 9; i++)                                                           \
-		put(&s, 0);                                                                        \
-	finish(&s);                                                                                \
-	index++;
+/* The commands as hcr.c numbers them. */
+enum {
+#define OPCODE(name, ...) COMMAND_##name,
 	HCR_COMMANDS(OPCODE)
 #undef OPCODE
+		COMMANDS
+};
+
+/* Format: hcr.c. */
+enum {
+	HOW_LIVE = 0x80,
+	HOW_IMMEDIATE = 0x40,
+	HOW_OUT = 0x20,
+	HOW_ANSWER = 0x10,
+	HOW_OP_MOD = 1 << 2,
+	NUMBER_PORT = 5,
+	NUMBER_ZERO = 6,
+	NUMBER_NEXT_2 = 9, /* the number is in the next two bytes */
+	ETH_PORT = 2,
+};
+
+/* The command with a live mailbox of each type of object, for each number; then with an immediate
+ * parameter, and with each opcode modifier. An input has at most 16 commands. */
+static void command_seeds(struct seed *s, unsigned index)
+{
+	static const unsigned numbers[] = {0, 1, 2, 3, 4, NUMBER_PORT, NUMBER_ZERO, 8};
+
+	for (unsigned n = 0; n < ARRAY_SIZE(numbers); n++) {
+		for (unsigned type = 0; type < 5; type++) {
+			put(s, index);
+			put(s, HOW_LIVE | (n & 1 ? HOW_OUT : 0));
+			put(s, numbers[n]);
+			put(s, type);
+			put(s, 0);
+		}
+		if (n % 3 == 2)
+			finish(s);
+	}
+	finish(s);
+	put(s, index);
+	put(s, HOW_IMMEDIATE);
+	put(s, NUMBER_ZERO);
+	put(s, 64);
+	for (unsigned i = 0; i < 64; i++)
+		put(s, i % 8 == 7 ? i : 0);
+	for (unsigned i = 0; i < 9; i++)
+		put(s, 0);
+	for (unsigned op_mod = 0; op_mod < 4; op_mod++) {
+		const uint8_t how = HOW_OUT | op_mod * HOW_OP_MOD;
+		const uint8_t each[] = {index,         how,         NUMBER_PORT, 0, 0,     index,
+					how,           NUMBER_ZERO, 0,           0, index, how,
+					NUMBER_NEXT_2, 0,           ETH_PORT,    0, 0};
+
+		put_bytes(s, each, sizeof(each));
+	}
+	finish(s);
+}
+
+/* Each part of an Ethernet port, with three mailboxes. */
+static void set_port_seed(struct seed *s, unsigned part)
+{
+	enum { LENGTH = 128, MAILBOXES = 3 };
+
+	for (unsigned mailbox = 0; mailbox < MAILBOXES; mailbox++) {
+		const uint8_t set[] = {COMMAND_SET_PORT, HOW_OP_MOD, NUMBER_NEXT_2, part,
+				       ETH_PORT,         LENGTH};
+
+		put_bytes(s, set, sizeof(set));
+		for (unsigned i = 0; i < LENGTH; i++)
+			put(s, mailbox == 0 ? 0 : mailbox == 1 ? 0xff : i % 8 == 7 ? i : 0);
+		put(s, 0);
+	}
+	finish(s);
+}
+
+/* The attribute of a MAD is asked for, and the answer is sent back to set it. */
+static void mad_seed(struct seed *s, unsigned mgmt_class, unsigned attribute)
+{
+	const uint8_t get[] = {COMMAND_MAD_IFC, HOW_OUT, NUMBER_PORT, MAD_BYTES - 1};
+	const uint8_t set[] = {COMMAND_MAD_IFC, HOW_OUT | HOW_ANSWER, NUMBER_PORT};
+	uint8_t bytes[MAD_BYTES] = {0};
+	struct mad_hdr *hdr = (struct mad_hdr *)bytes;
+
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, mgmt_class);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, MAD_METHOD_GET);
+	mad_hdr_set_attr_id(hdr, attribute);
+	bytes[65] = 1; /* the port, in attributes of counters */
+	put_bytes(s, get, sizeof(get));
+	put_bytes(s, bytes, MAD_BYTES - 1);
+	put(s, 0);
+	for (unsigned select = 0; select < 0x100; select += 0xff) {
+		/* which counters are to be written is in bytes 66 and 67 */
+		const uint8_t changes[] = {3, 3, MAD_METHOD_SET, 66, select, 67, select};
+
+		put_bytes(s, set, sizeof(set));
+		put_bytes(s, changes, sizeof(changes));
+	}
+	finish(s);
+}
+
+static void mad_seeds(struct seed *s)
+{
+#define SMP(prefix, name, code, ...)                                                               \
+	mad_seed(s, MAD_CLASS_SUBN_LID, code);                                                     \
+	mad_seed(s, MAD_CLASS_SUBN_DR, code);
+	SMP_ATTRIBUTES(SMP)
+#undef SMP
+#define PMA(prefix, name, code, ...) mad_seed(s, MAD_CLASS_PERF, code);
+	PMA_ATTRIBUTES(PMA)
+#undef PMA
+}
+
+/* The device gives its object or its state back, and gets it again. */
+static void again_seeds(struct seed *s)
+{
+	static const uint8_t pairs[][2] = {
+		{COMMAND_HW2SW_MPT, COMMAND_SW2HW_MPT}, {COMMAND_HW2SW_EQ, COMMAND_SW2HW_EQ},
+		{COMMAND_HW2SW_CQ, COMMAND_SW2HW_CQ},   {COMMAND_HW2SW_SRQ, COMMAND_SW2HW_SRQ},
+		{COMMAND_QUERY_QP, COMMAND_RTS2RTS_QP}, {COMMAND_READ_MCG, COMMAND_WRITE_MCG},
+		{COMMAND_QUERY_HCA, COMMAND_INIT_HCA}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		const bool hca = pairs[i][1] == COMMAND_INIT_HCA;
+
+		for (unsigned number = 0; number <= NUMBER_ZERO; number++) {
+			const uint8_t take[] = {pairs[i][0], HOW_OUT, number, 0, 0};
+			const uint8_t close[] = {COMMAND_CLOSE_HCA, 0, number, 0, 0};
+			const uint8_t give[] = {pairs[i][1], HOW_ANSWER, number, 0};
+
+			put_bytes(s, take, sizeof(take));
+			if (hca)
+				put_bytes(s, close, sizeof(close));
+			put_bytes(s, give, sizeof(give));
+			finish(s);
+		}
+	}
+}
+
+static void hcr_seeds(void)
+{
+	struct seed s = {.target = "hcr"};
+
+	for (unsigned index = 0; index < COMMANDS; index++)
+		command_seeds(&s, index);
+#define PART(prefix, name, code, ...) set_port_seed(&s, code);
+	SET_PORT_PARTS(PART)
+#undef PART
+	mad_seeds(&s);
+	again_seeds(&s);
 }
 
 /* --- requests --- */

@@ -306,9 +306,9 @@ for t in packet frames transport verbs hcr objects icm wqe regs gdb fw_elf ini r
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
 
-# commands reach edges of the firmware that bringing the machine up does not
+# first inputs reach edges of the firmware that bringing the machine up does not
 edges_of() { ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 300 "$O/fuzz/hcr" "$@" | sed -n 's/ edges of the firmware$//p'; }
-fuzz_edges() { (($(edges_of /dev/null) > 500 && $(edges_of "$scratch"/seeds/hcr/*) > $(edges_of /dev/null) + 300)); }
+fuzz_edges() { (($(edges_of /dev/null) > 500 && $(edges_of "$scratch"/seeds/hcr/*) > $(edges_of /dev/null) + 800)); }
 one "fuzz.edges" fuzz_edges
 
 # scenarios with the transport of either host, or of both, in software; make matrix runs all
