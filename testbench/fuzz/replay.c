@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* The counters of edges.c, in targets that are linked with it. */
+/* What edges.c notes, in targets that are linked with it. */
 extern const uint8_t __start___libfuzzer_extra_counters[] __attribute__((weak));
 extern const uint8_t __stop___libfuzzer_extra_counters[] __attribute__((weak));
 
