@@ -134,6 +134,8 @@ void hca_module::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 en
 	for (auto &range : ranges_)
 		if (range.start <= end && start <= range.end)
 			range = dmi_range();
+	if (asked_.start <= end && start <= asked_.end)
+		asked_ = dmi_range();
 	for (auto &range : denied_)
 		if (range.start <= end && start <= range.end)
 			range = dmi_range();
@@ -147,6 +149,10 @@ bool __attribute__((noinline)) hca_module::direct_ask(uint64_t bus, dmi_range &s
 	tlm_generic_payload trans;
 	tlm_dmi dmi;
 
+	if (bus >= asked_.start && bus <= asked_.end) {
+		slot = asked_;
+		return true;
+	}
 	if (bus >= denied.start && bus <= denied.end)
 		return false;
 	trans.set_address(bus);
@@ -161,6 +167,7 @@ bool __attribute__((noinline)) hca_module::direct_ask(uint64_t bus, dmi_range &s
 	slot.ptr = dmi.get_dmi_ptr();
 	slot.readable = dmi.is_read_allowed();
 	slot.writable = dmi.is_write_allowed();
+	asked_ = slot;
 	return true;
 }
 

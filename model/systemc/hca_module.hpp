@@ -76,8 +76,9 @@ class hca_module : public sc_core::sc_module
 
 	engine_process &engine_;
 	hca *hca_ = nullptr;
-	enum { SLOT_SHIFT = 21 };
-	std::array<dmi_range, 256> ranges_; /* by bus address, 2 MiB per slot */
+	enum { SLOT_SHIFT = 12 };
+	std::array<dmi_range, 4096> ranges_; /* by bus address, a page per slot */
+	dmi_range asked_;                    /* the newest: the next pages of a buffer are in it */
 	std::array<dmi_range, 256> denied_;
 };
 
