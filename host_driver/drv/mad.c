@@ -25,7 +25,7 @@ enum {
 
 #define WR_SEND (UINT64_C(1) << 63)
 /* time between two checks whether a stopped agent has ended */
-#define STOP_POLL_PS UINT64_C(1000000)
+#define STOP_POLL_PS UINT64_C(20000000)
 
 /* A caller that waits for an answer. It is on the caller's stack. */
 struct mad_call {

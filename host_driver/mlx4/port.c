@@ -10,8 +10,8 @@
 /* Time between two reads of the state, because link training raises no event. */
 #define PORT_POLL_PS UINT64_C(1000000000)
 
-/* IPv6, UDP, BTH, the largest extended headers, ICRC: what Linux counts with (iboe_get_mtu). */
-enum { ROCE_HEADERS_MAX = 40 + 8 + 12 + 32 };
+/* IPv6, UDP, BTH, XRCETH, AtomicETH, ICRC: what Linux counts with (rdma/ib_addr.h iboe_get_mtu). */
+enum { ROCE_HEADERS_MAX = 40 + 8 + 12 + 4 + 28 + 4 };
 
 enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
 
@@ -104,7 +104,7 @@ static enum ibv_mtu mtu_in(unsigned frame_mtu)
 {
 	enum ibv_mtu mtu = IBV_MTU_4096;
 
-	while (mtu > IBV_MTU_256 && 128u << mtu > frame_mtu - ROCE_HEADERS_MAX)
+	while (mtu > IBV_MTU_256 && (128u << mtu) + ROCE_HEADERS_MAX > frame_mtu)
 		mtu--;
 	return mtu;
 }

@@ -12,6 +12,7 @@
 #include "model/interface/qp_transitions.h"
 #include "model/interface/queues.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { LOG_PAGE_MIN = 12, HCR_MBOX_BYTES = 4096 };
@@ -106,15 +107,30 @@ static void rights_say(struct compared *c, const struct mpt_entry *e, unsigned a
 }
 
 /* The bus address of a page of the region. */
+static uint64_t bus_asked(const struct ask *a)
+{
+	return a->c->host.bus + ((uintptr_t)a->region.addr - (uintptr_t)a->c->host.memory);
+}
+
 static uint64_t page_asked(const struct ask *a, uint64_t nth, unsigned log_page)
 {
 	const uint64_t mask = ~((UINT64_C(1) << log_page) - 1);
 
 	if (a->region.pages)
 		return a->region.pages[nth];
-	return ((a->c->host.bus + ((uintptr_t)a->region.addr - (uintptr_t)a->c->host.memory)) &
-		mask) +
-	       (nth << log_page);
+	return (bus_asked(a) & mask) + (nth << log_page);
+}
+
+/* The device takes the place in a page from the region's address. */
+static void page_size_says(const struct compared *c, const struct ask *a, unsigned log_page)
+{
+	const uint64_t mask = (UINT64_C(1) << log_page) - 1;
+
+	if (!a->region.pages && (bus_asked(a) ^ a->region.iova) & mask)
+		ask_report(a, RULE_context_differs, c->object,
+			   "the region has pages of 2^%u bytes, and its address 0x%" PRIx64
+			   " has another place in such a page than the memory's, 0x%" PRIx64,
+			   log_page, a->region.iova, bus_asked(a));
 }
 
 /* The translations are those of the memory that is registered, page by page. */
@@ -174,6 +190,7 @@ static void region_says(struct compared *c, const struct ask *a, uintptr_t at)
 		SAYS(c, mpt_entry, e, log_page_size, LOG_PAGE_MIN);
 	else
 		pages_say(c, a, e);
+	page_size_says(c, a, log_page);
 }
 
 static void window_says(struct compared *c, const struct ask *a, uintptr_t at)

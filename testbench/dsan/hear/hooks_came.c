@@ -560,6 +560,51 @@ static void answered_check(const struct came *came, unsigned due, unsigned befor
 		      names);
 }
 
+/* --- timers --- */
+
+/* The id that waits for an answer, and until when. */
+struct waits {
+	const struct cm_id *id;
+	uint32_t local;
+	enum ib_cm_state state;
+	enum ib_cm_lap_state lap;
+	uint64_t deadline;
+};
+
+static struct waits waits_of(struct cm_device *cm, const struct smp *mad)
+{
+	/* the id that the sender calls remote is at the same offset in all messages but REQ and SIDR REQ */
+	const uint32_t local = cm_rep_get_remote_comm_id((const void *)mad);
+	const unsigned attr = mad_hdr_get_attr_id(smp_hdr_const(mad));
+	const struct cm_id *id;
+
+	if (attr != CM_ATTR_REP && attr != CM_ATTR_RTU && attr != CM_ATTR_DREP &&
+	    attr != CM_ATTR_REJ && attr != CM_ATTR_APR)
+		return (struct waits){0};
+	id = cm_id_find(cm, local);
+	return id ? (struct waits){id, local, id->ib.state, id->ib.lap_state, id->deadline}
+		  : (struct waits){0};
+}
+
+/* When the answer has moved the id on, nothing is sent again any more. Source: IBA 12.9.7; Linux
+ * cm_rep_handler, cm_rtu_handler, cm_drep_handler, cm_apr_handler: ib_cancel_mad */
+static void timer_check(const struct came *came, struct cm_device *cm, const struct waits *before)
+{
+	char names[MESSAGE_NAMES_BYTES];
+
+	if (!before->id || before->deadline == CM_NEVER ||
+	    cm_id_find(cm, before->local) != before->id ||
+	    (before->id->ib.state == before->state && before->id->ib.lap_state == before->lap) ||
+	    before->id->deadline != before->deadline)
+		return;
+	entered_format(names, sizeof(names));
+	came->c->tell(came->c, &(struct breach){RULE_mad_lost, {0}, NULL, NULL},
+		      "an answer has come, and the timer of the message that it answers goes on: "
+		      "the message will be sent again, until the connection is given up; these ran "
+		      "last: %s",
+		      names);
+}
+
 static void handled_end(struct came **came)
 {
 	(*came)->mad = NULL;
@@ -570,6 +615,7 @@ W(void, cm_received, struct cm_device *cm, struct cm_work *work)
 {
 	__attribute__((cleanup(handled_end))) struct came *came = came_of(cm->p);
 	const bool roce = rdma_protocol_roce(cm->device, work->port);
+	struct waits waits;
 	unsigned due, before;
 
 	wrote_begin();
@@ -581,6 +627,8 @@ W(void, cm_received, struct cm_device *cm, struct cm_work *work)
 	}
 	due = roce ? 0 : answer_due(cm, &work->mad);
 	before = connections_sent_count(came->c, due);
+	waits = waits_of(cm, &work->mad);
 	__real_cm_received(cm, work);
 	answered_check(came, due, before);
+	timer_check(came, cm, &waits);
 }

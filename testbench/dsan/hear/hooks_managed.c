@@ -118,13 +118,20 @@ W(int, drv_cq_wait_event, struct drv_cq *cq, uint64_t deadline_ps)
 W(int, drv_query_port, struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
 {
 	const uint32_t since = told_mads();
+	struct drv_eth_config eth;
 	ASK a;
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = ask_result(&a, __real_drv_query_port(dev, port, attr));
-	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
+	if (rc || !a.c)
+		return rc;
+	if (drv_port_is_ethernet(dev, port)) {
+		drv_eth_get(dev, port, &eth);
+		told_frame_check(&a, port, attr, eth.mtu);
+	} else {
 		told_port_check(&a, since, port, attr);
+	}
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/hear/wrote.h"
+#include "testbench/dsan/mads/told.h"
 
 #include "model/interface/cm.h"
 
@@ -17,7 +18,9 @@ enum {
 	HOSTS = 2,
 	SLOTS = 1 << 14, /* powers of two */
 	KEPT = 1 << 10,
-	KINDS = CM_ATTR_APR - CM_ATTR_REQ + 1
+	KINDS = CM_ATTR_APR - CM_ATTR_REQ + 1,
+	CM_RETRIES_MAX = 15,
+	FULL_MEMBER = 0x8000,
 };
 
 /* A message that came, by its transaction id; a peer, by its communication id. A newer one takes the
@@ -49,6 +52,13 @@ static struct sent {
 	uintptr_t at; /* where its sender had it */
 	struct smp mad;
 } sent[HOSTS][KINDS];
+
+/* A message that asks for an answer, and how often it was to leave. */
+static struct repeated {
+	const struct checker *c;
+	uint64_t tid;
+	unsigned attr, times;
+} repeats[SLOTS];
 
 static struct message messages[SLOTS];
 static struct peer peers[SLOTS];
@@ -200,6 +210,20 @@ static void sent_note(const struct checker *c, const struct smp *mad)
 	s->mad = *mad;
 }
 
+/* Source: IBA 12.7.27 Max CM Retries: four bits. A REP answers each REQ of its own retries, too. */
+static bool goes_too_often(const struct checker *c, uint64_t tid, unsigned attr)
+{
+	const unsigned most = attr == CM_ATTR_REP ? 2 * (CM_RETRIES_MAX + 1) : CM_RETRIES_MAX + 1;
+	struct repeated *r = &repeats[slot_of(c, tid ^ (uint64_t)attr << 20)];
+
+	if (attr != CM_ATTR_REQ && attr != CM_ATTR_REP && attr != CM_ATTR_DREQ &&
+	    attr != CM_ATTR_LAP && attr != CM_ATTR_SIDR_REQ)
+		return false;
+	if (r->c != c || r->tid != tid || r->attr != attr)
+		*r = (struct repeated){c, tid, attr, 0};
+	return ++r->times == most + 1;
+}
+
 const char *connections_wrong(const struct checker *c, const struct smp *mad)
 {
 	const struct mad_hdr *h = smp_hdr_const(mad);
@@ -213,6 +237,9 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 	if (attr == CM_ATTR_REQ || attr == CM_ATTR_REP)
 		keep(attr == CM_ATTR_REQ ? req_sent : rep_sent, c, cm_rep_get_local_comm_id(is),
 		     mad);
+	if (goes_too_often(c, tid, attr))
+		return "leaves once more, though it was sent and repeated as often as a message "
+		       "may be: its retries are not counted";
 	for (size_t i = 0; i < sizeof(answering) / sizeof(answering[0]); i++)
 		if (answering[i].attr == attr)
 			return answer_wrong(c, is, tid, answering[i].answers, answering[i].knows);
@@ -234,7 +261,7 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 struct agreed {
 	bool peer, depths; /* the peer is known; so are the depths */
 	uint32_t dest_qpn, sq_psn, rq_psn;
-	unsigned mtu, retry_cnt, rnr_retry, initiator_depth, responder_resources;
+	unsigned mtu, retry_cnt, rnr_retry, initiator_depth, responder_resources, pkey;
 	bool has_rq_psn;
 };
 
@@ -247,6 +274,7 @@ static struct agreed agreed_active(const struct cm_req *req, const struct cm_rep
 			       .sq_psn = cm_rep_get_starting_psn(rep),
 			       .rq_psn = cm_req_get_starting_psn(req),
 			       .mtu = cm_req_get_path_mtu(req),
+			       .pkey = cm_req_get_pkey(req),
 			       .retry_cnt = cm_req_get_retry_count(req),
 			       .rnr_retry = cm_rep_get_rnr_retry_count(rep),
 			       .initiator_depth = cm_rep_get_responder_resources(rep),
@@ -261,6 +289,7 @@ static struct agreed agreed_passive(const struct cm_req *req, const struct cm_re
 			   .dest_qpn = cm_req_get_local_qpn(req),
 			   .sq_psn = cm_req_get_starting_psn(req),
 			   .mtu = cm_req_get_path_mtu(req),
+			   .pkey = cm_req_get_pkey(req),
 			   .retry_cnt = cm_req_get_retry_count(req),
 			   .rnr_retry = cm_req_get_rnr_retry_count(req)};
 
@@ -299,6 +328,10 @@ void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,
 				  const struct ib_qp_attr *attr, unsigned mask, const char *writers)
 {
 	const struct agreed a = agreed_of(c, be32toh(id->local_id), be32toh(id->remote_id));
+	const unsigned both = IB_QP_PKEY_INDEX | IB_QP_PORT;
+	uint16_t pkey = 0;
+	const bool has_pkey =
+		(mask & both) == both && told_pkey_at(c, attr->port_num, attr->pkey_index, &pkey);
 	const struct {
 		unsigned mask;
 		const char *name;
@@ -315,6 +348,8 @@ void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,
 		 a.depths},
 		{IB_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr->max_dest_rd_atomic,
 		 a.responder_resources, a.depths},
+		{IB_QP_PKEY_INDEX, "an index with the P_Key", pkey | FULL_MEMBER,
+		 a.pkey | FULL_MEMBER, has_pkey},
 	};
 
 	for (size_t i = 0; a.peer && i < sizeof(said) / sizeof(said[0]); i++) {

@@ -87,15 +87,30 @@ static const void *answer_find(const struct checker *c, uint32_t since, unsigned
 	return NULL;
 }
 
+/* The driver may have looked right before it heard of a new table. */
+static bool pkeys_settled(const struct checker *c, unsigned port)
+{
+	return pkeys_set.c != c || pkeys_set.port != port ||
+	       c->ops->now_ps(c->host.platform) - pkeys_set.at_ps >= SETTLED_PS;
+}
+
+bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint16_t *pkey)
+{
+	const struct port_config *p = link_port_config(c->host.hca, port);
+
+	if (!pkeys_settled(c, port) || index >= ARRAY_SIZE(p->pkeys))
+		return false;
+	*pkey = p->pkeys[index];
+	return true;
+}
+
 /* Source: IBA 10.9.1.2: a GSI packet has a P_Key of the port's table */
 void told_pkey_is_current(struct compared *cmp, unsigned port, uint16_t pkey)
 {
 	const struct checker *c = cmp->ask->c;
 	const struct port_config *p = link_port_config(c->host.hca, port);
 
-	/* the driver may have looked right before it heard of the new table */
-	if (pkeys_set.c == c && pkeys_set.port == port &&
-	    c->ops->now_ps(c->host.platform) - pkeys_set.at_ps < SETTLED_PS)
+	if (!pkeys_settled(c, port))
 		return;
 	for (unsigned i = 0; i < ARRAY_SIZE(p->pkeys); i++)
 		if (p->pkeys[i] == pkey)
@@ -230,6 +245,23 @@ void told_port_check(const struct ask *a, uint32_t since, unsigned port,
 		return;
 	}
 	told_gid_check(a, since, port, 0, attr->gid0);
+}
+
+/* Source: Linux rdma/ib_addr.h, iboe_get_mtu: GRH, UDP, BTH, XRCETH, AtomicETH and ICRC must fit, too */
+void told_frame_check(const struct ask *a, unsigned port, const struct drv_port_attr *attr,
+		      unsigned frame_mtu)
+{
+	const unsigned headers = 40 + 8 + 12 + 4 + 28 + 4, is = 128u << attr->active_mtu;
+	char text[TEXT_BYTES];
+
+	if ((is + headers <= frame_mtu || attr->active_mtu <= IBV_MTU_256) &&
+	    (2 * is + headers > frame_mtu || attr->active_mtu >= IBV_MTU_4096))
+		return;
+	snprintf(text, sizeof(text),
+		 "active_mtu is %u bytes, and should be the longest that fits, with %u bytes of "
+		 "headers, into a frame of %u",
+		 is, headers, frame_mtu);
+	port_tell(a, port, &attr->active_mtu, sizeof(attr->active_mtu), text);
 }
 
 /* The capability mask is written back. Source: Linux mlx4_SET_PORT, dev->caps.ib_port_def_cap */

@@ -26,6 +26,9 @@ void told_mad(const struct checker *c, unsigned port, const struct smp *in, cons
 uint32_t told_mads(void);
 void told_port_check(const struct ask *a, uint32_t since, unsigned port,
 		     const struct drv_port_attr *attr);
+/* An Ethernet port has no PortInfo: its path MTU follows from that of its frames. */
+void told_frame_check(const struct ask *a, unsigned port, const struct drv_port_attr *attr,
+		      unsigned frame_mtu);
 void told_gid_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,
 		    const uint8_t *gid);
 void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,
@@ -33,6 +36,8 @@ void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigne
 /* A question for this GID (`attr` GUIDInfo) or P_Key (PKeyTable) failed: was the block the right one? */
 void told_block_check(const struct ask *a, uint32_t since, unsigned port, unsigned attr,
 		      unsigned index);
+/* The P_Key that the port's table has there; false: the table is new, or has no such place. */
+bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint16_t *pkey);
 /* A packet of QP1 has that P_Key. */
 void told_pkey_is_current(struct compared *c, unsigned port, uint16_t pkey);
 /* As PortInfo said last; 0: not known. */
