@@ -104,13 +104,56 @@ static void queues_of(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigne
 		must(drv_srq_destroy(srq));
 }
 
-SCENARIO(promised_sizes, "queues take as many requests and entries as their creation promised")
+/* Inline data of a WRITE begins behind the remote address, so less of it fits into a slot. */
+static void inlines(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned asked,
+		    enum ibv_wr_opcode opcode)
+{
+	struct drv_qp *y = new_qp(b, .cap = {.max_send_wr = 1,
+					     .max_send_sge = 1,
+					     .max_recv_wr = REQUESTS_MAX,
+					     .max_recv_sge = 1});
+	struct drv_qp *x = new_qp(a, .cap = {.max_send_wr = ASKED_REQUESTS,
+					     .max_send_sge = 1,
+					     .max_inline_data = asked});
+	const bool is_send = opcode == IBV_WR_SEND;
+	struct drv_qp_cap cap;
+	uint32_t len;
+
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	drv_qp_cap(x, &cap);
+	len = cap.max_inline_data;
+	expect_that(len, >=, asked);
+	if (is_send)
+		recv_on(b, y, .wr_id = 0, .len = len, .repeat = REQUESTS_MAX);
+	for (unsigned i = 0; i < REQUESTS_MAX && still_right(); i++) {
+		send_on(a, x, .opcode = opcode, .wr_id = 100 + i, .src = i, .dst = i * len,
+			.len = len, .inlined = true);
+		expect_cqe(a, .wr_id = 100 + i);
+		if (is_send)
+			expect_cqe(b, .wr_id = i, .byte_len = len);
+		expect_data(b, .dst = i * len, .src = i, .len = len);
+	}
+	send_on(a, x, .opcode = opcode, .wr_id = 99, .len = len + 1, .inlined = true,
+		.result = -EINVAL);
+	destroy_qp(x);
+	destroy_qp(y);
+}
+
+SCENARIO(promised_sizes,
+	 "queues take as many requests, entries and inline bytes as their creation promised")
 {
 	static const unsigned asked[] = {1, 2, 3, 4, 7, 8, 15, 16, 27};
+	static const unsigned bytes[] = {1, 12, 13, 28, 29, 44, 45, 60, 61, 100, 200, 400};
 
 	ignore_packets();
 	for (unsigned i = 0; i < sizeof(asked) / sizeof(asked[0]) && still_right(); i++) {
 		queues_of(tb, a, b, asked[i], false);
 		queues_of(tb, a, b, asked[i], true);
+	}
+	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]) && still_right(); i++) {
+		inlines(tb, a, b, bytes[i], IBV_WR_SEND);
+		inlines(tb, a, b, bytes[i], IBV_WR_RDMA_WRITE);
 	}
 }
