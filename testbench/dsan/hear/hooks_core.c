@@ -2,14 +2,14 @@
 /* As hooks.c: the layers above mlx4. Who counts as a user of what (counts.h), which objects of a process
  * a call holds, and what connections tell their queue pairs. */
 #include "testbench/dsan/checker_impl.h"
-#include "testbench/dsan/mads/connections.h"
-#include "testbench/dsan/held/counts.h"
-#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/hooks.h"
-#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/pins.h"
 #include "testbench/dsan/held/taken.h"
+#include "testbench/dsan/mads/connections.h"
+#include "testbench/dsan/mads/mads.h"
 
 #include "host_driver/cm/cm.h"
 #include "host_driver/core/core.h"
@@ -250,6 +250,26 @@ W(int, ib_cm_init_qp_attr, struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int 
 				       pcs, WRITERS),
 			  writers, sizeof(writers));
 	connections_attributes_check(c, cm_id, attr, (unsigned)*mask, writers);
+	return rc;
+}
+
+/* Source: IBA 12.8.2, 17.2.8; Linux cm_notify (cm_migrate) */
+W(int, ib_cm_notify, struct ib_cm_id *cm_id, enum ib_event_type event)
+{
+	struct checker *c = checker_of_host(cm_id->device->platform->host);
+	const struct cm_id *id = (const void *)cm_id;
+	const struct cm_av alternate = id->alt_av;
+	const int rc = __real_ib_cm_notify(cm_id, event);
+	char names[NAMES_BYTES];
+
+	if (!c || rc || event != IB_EVENT_PATH_MIG ||
+	    (id->av.port == alternate.port && cm_av_same_peer(&id->av, &alternate)))
+		return rc;
+	entered_format(names, sizeof(names));
+	c->tell(c, &(struct breach){RULE_mad_differs, {0}, NULL, NULL},
+		"a connection has migrated to its alternate path, and its messages still take the "
+		"path that it has left; these ran last: %s",
+		names);
 	return rc;
 }
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions that the SA answers with an error: a path to a GID that nobody has, and one from a GID
+ * that is not this port's. The asker hears of the error, and gets no path. The next right question
+ * gets its answer.
+ */
+/* behaviours: IBA-15.4.4-sa-status */
+#include "testbench/connect.h"
+
+enum { PORT = 1, TIMEOUT_MS = 1000 };
+
+struct answer {
+	bool came;
+	int status;
+};
+
+static void path_came(int status, struct sa_path_rec *path, unsigned n, void *context)
+{
+	*(struct answer *)context = (struct answer){true, status};
+}
+
+/* The status with which the SA's answer comes to the asker. */
+static int status_of(struct tb *tb, struct tb_end *a, const union ib_gid *from,
+		     const union ib_gid *to)
+{
+	const struct sa_path_rec rec = {
+		.numb_path = 1, .reversible = 1, .sgid = *from, .dgid = *to};
+	struct ib_sa_client client = {0};
+	struct ib_sa_query *query;
+	struct answer answer = {0};
+	const uint64_t until = tb_now(tb) + CFG_MS(TIMEOUT_MS);
+
+	must(ib_sa_path_rec_get(&client, ib_device_of(a), PORT, &rec,
+				IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_DGID |
+					IB_SA_PATH_REC_NUMB_PATH | IB_SA_PATH_REC_REVERSIBLE,
+				TIMEOUT_MS, GFP_KERNEL, path_came, &answer, &query) < 0);
+	while (still_right() && !answer.came && tb_now(tb) < until)
+		pass_time(CFG_US(100));
+	expect_true(answer.came);
+	return answer.status;
+}
+
+SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears of it",
+	 .no_qps = true, .any_packets = true)
+{
+	union ib_gid here, there, nowhere;
+	struct sa_path_rec path;
+
+	start_cm();
+	must(ib_query_gid(ib_device_of(a), PORT, 0, &here));
+	must(ib_query_gid(ib_device_of(b), PORT, 0, &there));
+	nowhere = there;
+	nowhere.raw[sizeof(nowhere.raw) - 1] ^= 0xff;
+	expect_equal(status_of(tb, a, &here, &nowhere), -EINVAL);
+	expect_equal(status_of(tb, a, &nowhere, &there), -EINVAL);
+	ask_path(a, &path);
+	expect_equal(be16toh(path.ib.dlid), b->lid);
+}
