@@ -114,7 +114,8 @@ static void dev_cap_features(struct dev_cap *d)
 				     cap_bit(DEV_CAP_BAD_PKEY_CNT) | cap_bit(DEV_CAP_BAD_QKEY_CNT) |
 				     cap_bit(DEV_CAP_MEM_WINDOW) | cap_bit(DEV_CAP_APM) |
 				     cap_bit(DEV_CAP_ATOMIC) | cap_bit(DEV_CAP_UD_AV_PORT) |
-				     cap_bit(DEV_CAP_UD_MCAST));
+				     cap_bit(DEV_CAP_UD_MCAST) |
+				     (fw_read(FW_PORT_EVENTS) ? cap_bit(DEV_CAP_PORT_MNG_CHG) : 0));
 	dev_cap_set_bmme_flags(d, (uint32_t)(cap_bit(BMME_TYPE2_WIN_2B) | cap_bit(BMME_LOCAL_INV) |
 					     cap_bit(BMME_REMOTE_INV) | cap_bit(BMME_TYPE2_WIN) |
 					     cap_bit(BMME_FAST_REG)));

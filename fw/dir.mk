@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 fw-files := main.c hcr.c lib.c objects.c reserved.c cmd_fw.c cmd_icm.c cmd_hca.c cmd_mpt.c cmd_eq.c cmd_cq.c cmd_srq.c \
-	cmd_qp.c qp_merge.c cmd_port.c cmd_eth.c port.c cmd_mad.c sma.c sma_port.c trap.c pma.c cmd_mcg.c
+	cmd_qp.c qp_merge.c cmd_port.c cmd_eth.c port.c cmd_mad.c sma.c sma_port.c sma_events.c trap.c pma.c cmd_mcg.c
 
 fw-y += $(addprefix $(d)/, start.S boot.c $(fw-files))
 

@@ -66,12 +66,17 @@ static enum mad_status guid_info_read(uint32_t port, uint32_t block, uint8_t *da
 /* The first GUID of the table is the port's own and cannot be written. */
 static enum mad_status guid_info_write(uint32_t port, uint32_t block, uint8_t *data)
 {
-	uint32_t first = block * GUIDS_PER_BLOCK;
+	uint32_t first = block * GUIDS_PER_BLOCK, changed = 0;
 
 	if (block >= (port_gids() + GUIDS_PER_BLOCK - 1) / GUIDS_PER_BLOCK)
 		return MAD_STATUS_BAD_VALUE;
-	for (uint32_t i = first ? 0 : 1; i < GUIDS_PER_BLOCK && first + i < port_gids(); i++)
-		port_guid_write(port, first + i, guid_info_get((const struct guid_info *)data, i));
+	for (uint32_t i = first ? 0 : 1; i < GUIDS_PER_BLOCK && first + i < port_gids(); i++) {
+		uint64_t guid = guid_info_get((const struct guid_info *)data, i);
+
+		changed |= (uint32_t)(guid != port_guid_read(port, first + i)) << i;
+		port_guid_write(port, first + i, guid);
+	}
+	port_table_tell(port, PORT_MNG_GUID_INFO, block, changed);
 	return guid_info_read(port, block, data);
 }
 
@@ -119,13 +124,17 @@ static enum mad_status pkey_table_read(uint32_t port, uint32_t modifier, uint8_t
 static enum mad_status pkey_table_write(uint32_t port, uint32_t modifier, uint8_t *data)
 {
 	uint32_t block = modifier & BLOCK_MASK;
-	uint32_t first = block * PKEYS_PER_BLOCK;
+	uint32_t first = block * PKEYS_PER_BLOCK, changed = 0;
 
 	if (block >= (port_pkeys() + PKEYS_PER_BLOCK - 1) / PKEYS_PER_BLOCK)
 		return MAD_STATUS_BAD_VALUE;
-	for (uint32_t i = 0; i < PKEYS_PER_BLOCK && first + i < port_pkeys(); i++)
-		port_pkey_write(port, first + i,
-				pkey_table_get((const struct pkey_table *)data, i));
+	for (uint32_t i = 0; i < PKEYS_PER_BLOCK && first + i < port_pkeys(); i++) {
+		uint32_t pkey = pkey_table_get((const struct pkey_table *)data, i);
+
+		changed |= (uint32_t)(pkey != port_pkey_read(port, first + i)) << i;
+		port_pkey_write(port, first + i, pkey);
+	}
+	port_table_tell(port, PORT_MNG_PKEY_TABLE, block, changed);
 	return pkey_table_read(port, block, data);
 }
 

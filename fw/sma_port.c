@@ -219,5 +219,6 @@ enum mad_status port_info_set(uint32_t port, struct port_info *info)
 	state_set(port, &in);
 	port_info_get(port, info);
 	port_info_set_client_rereg(info, port_info_get_client_rereg(&in));
+	port_info_tell(port, &now, info);
 	return MAD_STATUS_OK;
 }

@@ -301,6 +301,57 @@ static void tables(void **state)
 		assert_int_equal(data()[i], 0);
 }
 
+/* One event, with that subtype and those words behind the port. */
+static void expect_change(uint8_t subtype, uint32_t at_8, uint32_t at_12)
+{
+	const uint8_t *e = (const uint8_t *)&chip.eqe[0];
+
+	assert_int_equal(chip.eqes, 1);
+	assert_int_equal(e[1], 0x1d);
+	assert_int_equal(e[3], subtype);
+	assert_int_equal(e[7], 1);
+	assert_int_equal(be32_load(e + 0x08), at_8);
+	assert_int_equal(be32_load(e + 0x0c), at_12);
+	chip.eqes = 0;
+}
+
+static void changes_are_told(void **state)
+{
+	uint8_t t[128] = {0}, info[128];
+
+	start();
+	link_up();
+	assert_int_equal(smp(GET, PORT_INFO, 1, NULL), 0);
+	memcpy(info, data(), 128);
+	info[32] &= 0xf0;
+	info[33] = 0;
+	be16_store(info + 16, 5);
+	assert_int_equal(smp(SET, PORT_INFO, 1, info), 0);
+	assert_int_equal(chip.eqes, 0); /* a device without such events */
+	chip.reg[FW_PORT_EVENTS / 4] = 1;
+	assert_int_equal(smp(SET, PORT_INFO, 1, info), 0);
+	assert_int_equal(chip.eqes, 0); /* nothing has changed */
+	be16_store(info + 16, 6);
+	be16_store(info + 18, 9);
+	assert_int_equal(smp(SET, PORT_INFO, 1, info), 0);
+	expect_change(0x15, 9 << 16 | 6, 1 << 2 | 1 << 0);
+	info[51] |= 0x80;
+	assert_int_equal(smp(SET, PORT_INFO, 1, info), 0);
+	expect_change(0x15, 9 << 16 | 6, 1 << 3);
+
+	be64_store(t + 8, 0x1234);
+	assert_int_equal(smp(SET, 0x14, 0, t), 0);
+	expect_change(0x14, 0, 1 << 1);
+	assert_int_equal(smp(SET, 0x14, 0, t), 0);
+	assert_int_equal(chip.eqes, 0);
+	memset(t, 0, sizeof(t));
+	be32_store(t, 0xffff8001);
+	assert_int_equal(smp(SET, 0x16, 0, t), 0);
+	expect_change(0x16, 0, 1 << 1);
+	assert_int_equal(smp(SET, 0x16, 1, t), 0x1c);
+	assert_int_equal(chip.eqes, 0);
+}
+
 static void what_is_not_there_has_a_status(void **state)
 {
 	uint8_t *box;
@@ -473,6 +524,7 @@ int main(void)
 		cmocka_unit_test(port_goes_active_and_down),
 		cmocka_unit_test(port_info_set_checks),
 		cmocka_unit_test(tables),
+		cmocka_unit_test(changes_are_told),
 		cmocka_unit_test(what_is_not_there_has_a_status),
 		cmocka_unit_test(mkey_protects),
 		cmocka_unit_test(counters),

@@ -208,35 +208,37 @@ int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 	return DRV_LEAVE(dev, agent_send(a, qpn, to, mad));
 }
 
+/* Some devices tell of the change themselves. */
+static void tell(struct drv_mad_agent *a, enum ibv_event_type type)
+{
+	if (!drv_has_port_events(a->dev))
+		drv_notify(a->dev, &(struct drv_event){.type = type, .port = a->port});
+}
+
 /* The device has executed a Set, which may have changed values that the host caches. */
 static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
 {
 	const struct mad_hdr *hdr = smp_hdr_const(smp);
 	const struct port_info *pi = (const struct port_info *)(const void *)smp_data_cptr(smp);
-	struct drv_event event = {.port = a->port};
 
 	if (mad_hdr_get_status(hdr) & (SMP_DIRECTION - 1))
 		return;
 	switch (mad_hdr_get_attr_id(hdr)) {
 	case SMP_ATTR_PORT_INFO:
-		event.type = IBV_EVENT_CLIENT_REREGISTER;
 		if (port_info_get_client_rereg(pi))
-			drv_notify(a->dev, &event);
-		event.type = IBV_EVENT_LID_CHANGE;
+			tell(a, IBV_EVENT_CLIENT_REREGISTER);
 		if (port_info_get_lid(pi) != a->lid)
-			drv_notify(a->dev, &event);
+			tell(a, IBV_EVENT_LID_CHANGE);
 		a->lid = port_info_get_lid(pi);
 		break;
 	case SMP_ATTR_PKEY_TABLE:
 		if (!(mad_hdr_get_attr_mod(hdr) & 0xffff))
 			a->pkey = (uint16_t)pkey_table_get(
 				(const struct pkey_table *)(const void *)pi, 0);
-		event.type = IBV_EVENT_PKEY_CHANGE;
-		drv_notify(a->dev, &event);
+		tell(a, IBV_EVENT_PKEY_CHANGE);
 		break;
 	case SMP_ATTR_GUID_INFO:
-		event.type = IBV_EVENT_GID_CHANGE;
-		drv_notify(a->dev, &event);
+		tell(a, IBV_EVENT_GID_CHANGE);
 		break;
 	case SMP_ATTR_SL2VL:
 		memcpy(&a->sl2vl, pi, sizeof(a->sl2vl));

@@ -54,6 +54,7 @@ static inline struct drv_device *drv_device_of(const void *object)
 	   uint64_t *value), dev, (dev, stage, counter, value))                                    \
 	OP(bool, port_is_ethernet, (const struct drv_device *dev, unsigned port), dev, (dev, port)) \
 	OP(bool, has_roce_v2, (const struct drv_device *dev), dev, (dev))                          \
+	OP(bool, has_port_events, (const struct drv_device *dev), dev, (dev))                      \
 	OP(void, eth_mac, (const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]),   \
 	   dev, (dev, port, mac))                                                                  \
 	OP(int, eth_mac_set, (struct drv_device *dev, unsigned port, const uint8_t                 \

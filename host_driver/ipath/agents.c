@@ -22,6 +22,8 @@
 #define pma_process         agents_pma_process
 #define port_info_get       agents_port_info_get
 #define port_info_set       agents_port_info_set
+#define port_info_tell      agents_port_info_tell
+#define port_table_tell     agents_table_tell
 #define port_guid_read      agents_guid_read
 #define port_guid_write     agents_guid_write
 #define port_pkey_read      agents_pkey_read
@@ -153,6 +155,7 @@ uint32_t agents_ram_address(const void *ram)
 #include "fw/port.c"
 #define RESP_TIME RESP_TIME_OF_PORT_INFO
 #include "fw/sma_port.c"
+#include "fw/sma_events.c"
 #undef RESP_TIME
 #include "fw/trap.c"
 #define PORT_MASK PORT_MASK_OF_SMA

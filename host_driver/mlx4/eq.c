@@ -31,7 +31,7 @@ static uint64_t async_mask(const struct drv_device *dev)
 {
 	uint64_t mask = ASYNC_EVENTS;
 
-	if (dev_cap_get_flags(&dev->cap) & cap_bit(DEV_CAP_PORT_MNG_CHG))
+	if (mlx4_has_port_events(dev))
 		mask |= cap_bit(EVENT_PORT_MNG_CHG);
 	return mask;
 }

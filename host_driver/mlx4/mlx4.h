@@ -152,6 +152,8 @@ int drv_counter(const struct drv_device *dev, const char *stage, const char *cou
 
 bool drv_port_is_ethernet(const struct drv_device *dev, unsigned port);
 bool drv_has_roce_v2(const struct drv_device *dev);
+/* The device tells of what a subnet manager changes in PortInfo, GUIDs and P_Keys. */
+bool drv_has_port_events(const struct drv_device *dev);
 void drv_eth_mac(const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]);
 /* Gives the port another MAC. The GIDs that are made from the MAC change with it. */
 int drv_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES]);

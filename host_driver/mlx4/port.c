@@ -15,6 +15,11 @@ enum { ROCE_HEADERS_MAX = 40 + 8 + 12 + 4 + 28 + 4 };
 
 enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
 
+bool mlx4_has_port_events(const struct drv_device *dev)
+{
+	return dev_cap_get_flags(&dev->cap) & cap_bit(DEV_CAP_PORT_MNG_CHG);
+}
+
 static int port_check(const struct drv_device *dev, unsigned port)
 {
 	return port && port <= dev->ports ? 0 : -EINVAL;

@@ -14,6 +14,11 @@ bool rvt_has_roce_v2(const struct drv_device *dev)
 	return false;
 }
 
+bool rvt_has_port_events(const struct drv_device *dev)
+{
+	return false;
+}
+
 void rvt_eth_mac(const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES])
 {
 	memset(mac, 0, MAC_BYTES);

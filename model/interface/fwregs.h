@@ -106,6 +106,7 @@ enum {
 	R(LOCAL_ACK_DELAY, 0x128, "local CA ack delay, 5 bits") \
 	R(CORE_CLOCK_MHZ, 0x12c, "frequency of the core clock in MHz") \
 	R(DEVICE, 0x130, "0: ConnectX-3, 1: ConnectX-3 Pro") \
+	R(PORT_EVENTS, 0x134, "1: software gets events of what a subnet manager changes") \
 	/* --- diagnostics --- */ \
 	R(TRACE_TEXT, 0x140, "address in RAM of a 0-terminated text for the log") \
 	R(TRACE_VALUE, 0x144, "a number for the log") \

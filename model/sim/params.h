@@ -63,6 +63,9 @@
 	P(hca, log_pkeys, COUNT, 5, 0, 7, \
 	  "log2 of the number of entries of a port's P_Key table", \
 	  "assumption: 5 makes bring-up short; silicon has 7") \
+	P(hca, port_events, BOOL, 0, 0, 1, \
+	  "the device tells of changes of PortInfo, GUIDs and P_Keys by port management change events; without them the driver looks at the management datagrams that it passes on", \
+	  "documented: Linux mlx4, MLX4_DEV_CAP_FLAG_PORT_MNG_CHG_EV; assumption: off, as in older firmware") \
 	P(hca, msix_vectors, COUNT, 128, 2, 2048, \
 	  "number of entries of the MSI-X table", \
 	  "documented: Linux mlx4 asks for at most 128") \

@@ -106,6 +106,9 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 	case FW_DEVICE:
 		*value = param_hca_device(params) == CFG_DEVICE_CX3PRO;
 		break;
+	case FW_PORT_EVENTS:
+		*value = param_hca_port_events(params);
+		break;
 	case FW_CORE_CLOCK_MHZ:
 		*value = (uint32_t)(param_fw_clock(params) / HZ_PER_MHZ);
 		break;
