@@ -4,6 +4,7 @@
 
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/hear/trail.h"
+#include "testbench/dsan/threads/threads.h"
 
 #include "model/interface/queues.h"
 
@@ -106,6 +107,7 @@ void cq_waits_armed(const struct drv_cq *cq)
 {
 	struct watched *w = watched_of(cq);
 
+	threads_armed();
 	if (!w)
 		return;
 	w->armed = true;
@@ -117,6 +119,7 @@ void cq_waits_empty(const struct drv_cq *cq)
 {
 	struct watched *w = watched_of(cq);
 
+	threads_found_empty();
 	if (w)
 		w->empty = true;
 }

@@ -332,6 +332,11 @@ static void handle(void *arg)
 	platform.ops->sleep_ps(&platform, 1);
 }
 
+static void yields(void *arg)
+{
+	others_run();
+}
+
 static void handlers_of_interrupts_do_not_sleep(void **state)
 {
 	struct interrupt i = {&c, handle, NULL};
@@ -340,6 +345,89 @@ static void handlers_of_interrupts_do_not_sleep(void **state)
 	assert_int_equal(reports, 0);
 	threads_interrupt(&i);
 	expect_rule(RULE_interrupt_sleeps);
+}
+
+static void handlers_of_interrupts_let_nobody_run(void **state)
+{
+	struct interrupt i = {&c, yields, NULL};
+
+	platform.ops->sleep_ps(&platform, 0);
+	assert_int_equal(reports, 0);
+	threads_interrupt(&i);
+	expect_rule(RULE_interrupt_sleeps);
+}
+
+/* --- flags --- */
+
+static uint8_t flag;
+
+/* The running thread is in a function of a layer above mlx4, and stores there. */
+static void set_in_call(uint8_t value)
+{
+	struct runner *r = runner_now();
+
+	r->depth = 1;
+	r->in[0] = code_offset(&places[1]);
+	flag = value;
+	flags_store(r, (uintptr_t)&flag, 1, &places[1]);
+}
+
+static void look(struct runner *r)
+{
+	r->loads.newest[0] = (struct access){(uintptr_t)&flag, 1, 1, &places[2]};
+	r->loads.n = 1;
+}
+
+static void a_flag_that_is_a_lock_is_clear_when_the_call_returns(void **state)
+{
+	struct runner *holder = runner_now(), *waiter;
+
+	set_in_call(1);
+	running = &two;
+	waiter = runner_now();
+	look(waiter);
+	flags_sleep(waiter, &places[3]);
+	assert_int_equal(reports, 0);
+	holder->returns++;
+	flags_sleep(waiter, &places[PLACES / 2]); /* a function that only waits */
+	assert_int_equal(reports, 0);
+	flags_sleep(waiter, &places[3]);
+	expect_rule(RULE_lock_misused);
+	flag = 0;
+	flags_sleep(waiter, &places[3]);
+	assert_int_equal(reports, 1);
+}
+
+/* A handler of interrupts asks for work; a thread has armed the CQ, and clears the flag. */
+static void asked_and_cleared(void)
+{
+	struct runner *r = runner_now();
+
+	r->interrupts = 1;
+	set_in_call(1);
+	flags_interrupt_ends(r);
+	r->interrupts = 0;
+	threads_armed();
+	set_in_call(0);
+}
+
+static void what_asks_for_work_is_not_cleared_behind_the_arming(void **state)
+{
+	struct runner *r = runner_now();
+
+	asked_and_cleared();
+	threads_found_empty(); /* it has looked for the work */
+	flags_turn_ends(r);
+	assert_int_equal(reports, 0);
+	look(r);
+	asked_and_cleared();
+	flags_turn_ends(r);
+	assert_int_equal(reports, 0);
+	r->loads.n = 0;
+	asked_and_cleared();
+	r->depth = r->armed_depth = 0;
+	flags_turn_ends(r);
+	expect_rule(RULE_wait_unchecked);
 }
 
 /* --- memory that was freed --- */
@@ -425,6 +513,9 @@ int main(void)
 		T(who_was_woken_looks_again),
 		T(a_queue_is_not_freed_while_a_thread_sleeps_in_it),
 		T(handlers_of_interrupts_do_not_sleep),
+		T(handlers_of_interrupts_let_nobody_run),
+		T(a_flag_that_is_a_lock_is_clear_when_the_call_returns),
+		T(what_asks_for_work_is_not_cleared_behind_the_arming),
 		T(freed_memory_is_neither_used_nor_freed),
 		T(what_ran_before_a_register_was_written_is_known_later),
 		T(who_made_and_changed_an_object_is_known_later),

@@ -99,6 +99,7 @@ bool freed_take(void *at, const void *pc)
 	if (!r || !r->c || bytes > KEPT_BYTES)
 		return true;
 	locks_memory_gone((uintptr_t)at, bytes);
+	flags_memory_gone((uintptr_t)at, bytes);
 	waits_memory_gone(r, (uintptr_t)at, bytes);
 	while (first != end && (end - first == BLOCKS || kept + bytes > KEPT_BYTES))
 		oldest_free();

@@ -137,6 +137,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	heap_store(r->c, at, bytes, pc);
 	locks_store(r, at, pc);
 	waits_store(r, at, bytes, pc);
+	flags_store(r, at, bytes, pc);
 	accesses_add(&r->stores, at, bytes, pc);
 }
 
@@ -148,6 +149,8 @@ static void on_enter(void *ctx, const void *pc)
 		return;
 	if (!r->asked)
 		trail_begin();
+	if (r->depth < DEPTH)
+		r->in[r->depth] = code_offset(pc);
 	r->depth++;
 	entered_note(r, pc);
 }
@@ -156,8 +159,12 @@ static void on_leave(void *ctx)
 {
 	struct runner *r = runner_now();
 
-	if (r && r->depth)
-		r->depth--;
+	if (!r || !r->depth)
+		return;
+	r->depth--;
+	r->returns += !r->depth;
+	if (r->armed_depth > r->depth)
+		r->armed_depth = r->depth;
 }
 
 static struct callout_listener listener = {
@@ -209,10 +216,7 @@ static void sleeps(struct platform *p, const char *how, const void *pc)
 
 static void op_sleep(struct platform *p, uint64_t ps)
 {
-	if (ps)
-		sleeps(p, "sleeps", __builtin_return_address(0));
-	else
-		turn_ends(runner_on(p));
+	sleeps(p, ps ? "sleeps" : "lets others run", __builtin_return_address(0));
 	own(p)->sleep_ps(p, ps);
 }
 
@@ -228,10 +232,13 @@ static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t
 	__attribute__((cleanup(waits_end))) struct sleeping s = {0};
 	bool woken;
 
-	if (r)
+	if (r) {
 		waits_turn_ends(r);
-	if (r)
+		flags_turn_ends(r);
 		waits_sleep(&s, r, q, __builtin_return_address(0));
+	}
+	if (r && deadline_ps == UINT64_MAX)
+		flags_sleep(r, __builtin_return_address(0));
 	sleeps(p, "waits in a wait queue", __builtin_return_address(0));
 	woken = own(p)->waitq_wait(p, q, deadline_ps);
 	if (r)
@@ -264,6 +271,8 @@ void threads_interrupt(void *interrupt)
 	turn_ends(r);
 	r->interrupts++;
 	i->handler(i->arg);
+	flags_interrupt_ends(r);
+	flags_turn_ends(r);
 	r->interrupts--;
 	waits_turn_ends(r);
 	turn_ends(r);
@@ -302,6 +311,7 @@ void threads_leave(struct platform *p)
 		return;
 	callout_leave(&listener);
 	entered_forget();
+	flags_forget();
 	freed_forget();
 	heap_forget();
 	counts_forget();

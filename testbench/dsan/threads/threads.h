@@ -5,7 +5,7 @@
  * one such place to the next is a turn. What a thread has read in an older turn may have changed.
  *
  * threads.c hears of turns, loads and stores. locks.c judges locks, waits.c those who sleep and those
- * who wake them, freed.c memory that was given back. None of them needs threads to meet in the run at
+ * who wake them, flags.c flags that are locks or ask for work, freed.c memory that was given back. None of them needs threads to meet in the run at
  * hand: a lock that is missing is found when the code behind it runs once.
  */
 #ifndef TESTBENCH_DSAN_THREADS_THREADS_H
@@ -51,6 +51,12 @@ void locks_end(struct checker *c, const char *call, unsigned before, bool outerm
  * or a table in the device. `which` is its name to compare, `what` the one to print. */
 void locks_read(struct checker *c, uintptr_t which, const void *pc);
 void locks_write(struct checker *c, uintptr_t which, const char *what, const void *pc);
+
+/* --- flags.c --- */
+
+/* The running thread has armed a CQ; it has found one empty. */
+void threads_armed(void);
+void threads_found_empty(void);
 
 /* --- freed.c --- */
 

@@ -16,7 +16,10 @@ enum {
 	NAMES = 160,
 	TRAIL = 1024,  /* a power of two */
 	ENTERED = 256, /* a power of two */
-	UNDONE = 24
+	UNDONE = 24,
+	DEPTH = 32,  /* functions of the layers above mlx4 that are remembered while they run */
+	CALLERS = 3, /* of those, who is told */
+	SET = 16
 };
 
 struct access {
@@ -82,6 +85,16 @@ struct runner {
 	 * them it is in */
 	uint32_t entered[ENTERED], n_entered;
 	unsigned depth;
+	uint32_t in[DEPTH]; /* those it is in, the outermost first */
+	uint32_t returns;   /* how often it has left the outermost one */
+	/* of flags.c: flags that the running handler of interrupts has set; the depth of the function that
+	 * has armed a CQ and runs, or of its caller; 0: none does */
+	uintptr_t set[SET];
+	unsigned n_set, armed_depth;
+	struct cleared {
+		uintptr_t at; /* 0: nothing was cleared behind the arming */
+		const void *pc;
+	} cleared;
 	struct guest_object subject; /* of history.c: of the call of the driver that it made last */
 	bool asked;                  /* it is in a call that has an ask (asked/asked.h) */
 	bool ends;                   /* its process ends: what it still enters is not noted */
@@ -139,6 +152,19 @@ void waits_wake(struct runner *r, const struct platform_waitq *q);
 /* Memory is given back: nobody waits for it. */
 void waits_memory_gone(struct runner *r, uintptr_t at, size_t bytes);
 void waits_queue_gone(struct checker *c, const struct platform_waitq *q, const void *pc);
+
+/* In the same function, or at least in the same file. */
+bool waits_are_near(const void *pc, const void *other, bool same_file);
+
+/* flags.c */
+void flags_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+/* The thread sleeps without a deadline. */
+void flags_sleep(struct runner *r, const void *pc);
+void flags_interrupt_ends(struct runner *r);
+/* The thread sleeps, or a handler of interrupts ends. */
+void flags_turn_ends(struct runner *r);
+void flags_memory_gone(uintptr_t at, size_t bytes);
+void flags_forget(void);
 
 /* freed.c */
 void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc);

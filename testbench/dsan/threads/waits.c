@@ -181,8 +181,7 @@ void waits_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc)
 	}
 }
 
-/* In the same function, or at least in the same file. */
-static bool are_near(const void *pc, const void *other, bool same_file)
+bool waits_are_near(const void *pc, const void *other, bool same_file)
 {
 	struct symbol a[INLINED], b[INLINED];
 	const size_t n = symbols_find(pc, a, INLINED), m = symbols_find(other, b, INLINED);
@@ -206,7 +205,7 @@ static bool is_condition(const struct change *c)
 			return judged[i].is;
 	judged[n % JUDGED].look = c->look.pc;
 	judged[n % JUDGED].sleeps = c->sleeps;
-	judged[n % JUDGED].is = are_near(c->look.pc, c->sleeps, c->last);
+	judged[n % JUDGED].is = waits_are_near(c->look.pc, c->sleeps, c->last);
 	return judged[n++ % JUDGED].is;
 }
 
@@ -250,7 +249,7 @@ void waits_load(struct runner *r, uintptr_t at, size_t bytes)
 	if (waker_changed_looks(w))
 		return;
 	load = accesses_find(&r->loads, at, bytes);
-	if (!are_near(w->pc, load->pc, false))
+	if (!waits_are_near(w->pc, load->pc, false))
 		return;
 	r->c->tell(r->c, &(struct breach){RULE_wait_unchecked, {0}, w->pc, load->pc},
 		   "a thread sleeps without a look at what it waits for since others ran last: "
