@@ -336,6 +336,19 @@ static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
 
 /* --- the device --- */
 
+/* The firmware writes the entry behind which a CQ goes on in its new buffer: its last byte makes it valid. Software
+ * that polls may take it, and free the old buffer, before the command has ended. */
+static bool ends_buffer(const struct hca_dma_seen *dma)
+{
+	struct cqe last = {0};
+
+	if (!dma->write || strcmp(dma->what, "firmware") || dma->len != 1 ||
+	    dma->bus % CQE_SIZE != CQE_OWNER_OFFSET)
+		return false;
+	memcpy(last.b + CQE_OWNER_OFFSET, dma->bytes, 1);
+	return cqe_get_opcode(&last) == CQE_OP_RESIZE;
+}
+
 static void on_dma(void *ctx, const struct hca_dma_seen *dma)
 {
 	struct checker *c = ctx;
@@ -347,8 +360,7 @@ static void on_dma(void *ctx, const struct hca_dma_seen *dma)
 		own_dma(c->own, dma);
 	if (c->late && dma->write && checker_address(c, dma->bus))
 		late_device_writes(c->late, checker_address(c, dma->bus), dma->len);
-	if (dma->write && !strcmp(dma->what, "cqe") &&
-	    cqe_get_opcode((const struct cqe *)dma->bytes) == CQE_OP_RESIZE)
+	if (ends_buffer(dma))
 		claims_cq_resized(c->claims, checker_address(c, dma->bus));
 }
 

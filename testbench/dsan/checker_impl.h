@@ -304,6 +304,8 @@ void own_blueflame_end(struct own *o, uint32_t qpn);
 /* Memory is freed. */
 void own_freed(struct own *o, uintptr_t at, size_t bytes, const void *pc);
 void own_dma(struct own *o, const struct hca_dma_seen *dma);
+/* The device goes on in another buffer of this CQ. */
+void own_buffer_changes(struct holder *h);
 /* Whether the owner bits, or the record, of this queue's requests are followed. */
 bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends);
 /* How many requests of a queue are posted, and not known to software as completed. */

@@ -242,13 +242,18 @@ static void holder_lets_pages_go(struct claims *cl, struct holder *h)
 		claim_remove(cl, &h->claims);
 }
 
-static void holder_goes(struct claims *cl, struct holder *h)
+static void holder_lets_memory_go(struct claims *cl, struct holder *h)
 {
 	holder_lets_pages_go(cl, h);
 	for (uint32_t i = 0; i < h->mtt_count; i++)
 		if (cl->mtts[h->mtt_first + i] == h)
 			cl->mtts[h->mtt_first + i] = NULL;
 	h->mtt_count = 0;
+}
+
+static void holder_goes(struct claims *cl, struct holder *h)
+{
+	holder_lets_memory_go(cl, h);
 	h->record = 0;
 	h->live = h->taken = false;
 }
@@ -377,7 +382,8 @@ void claims_cq_resized(struct claims *cl, uintptr_t at)
 {
 	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next) {
 		if (k->holder->kind == HOLDER_CQ && k->use == CLAIM_PAGE) {
-			holder_lets_pages_go(cl, k->holder);
+			own_buffer_changes(k->holder);
+			holder_lets_memory_go(cl, k->holder);
 			return;
 		}
 	}

@@ -129,6 +129,12 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	h->queues = q;
 }
 
+void own_buffer_changes(struct holder *h)
+{
+	if (h->queues)
+		h->queues->changed = true;
+}
+
 /* --- rings --- */
 
 /* The slot at this offset of the buffer, and the offset in the slot; false: not in the ring. */

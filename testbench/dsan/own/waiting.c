@@ -77,10 +77,6 @@ void own_completion_written(struct own *o, struct queues *q, uint32_t slot, cons
 {
 	const struct completion done = completion_of(o, e);
 
-	if (cqe_get_opcode(e) == CQE_OP_RESIZE) {
-		q->changed = true;
-		return;
-	}
 	waiting_add(q, &done);
 	if (!q->changed)
 		q->completions[slot] = done;

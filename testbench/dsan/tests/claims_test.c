@@ -84,6 +84,10 @@ void own_object(struct own *own, struct holder *h, const struct object_memory *m
 {
 }
 
+void own_buffer_changes(struct holder *h)
+{
+}
+
 void checker_report(struct checker *of, const struct breach *b, const char *format, ...)
 {
 	reports++;
@@ -157,6 +161,18 @@ static void a_queue_is_freed_while_it_lives(void **state)
 	expect_report(RULE_memory_taken);
 	unmap(P_RECORDS);
 	expect_report(RULE_memory_taken);
+}
+
+/* Software that polls frees the old buffer of a resized CQ before the command has ended. */
+static void a_cq_lets_its_old_buffer_go(void **state)
+{
+	claims_cq_resized(cl, at_page(P_OTHER));
+	claims_unmapped(cl, at_page(P_CQ), CLAIM_PAGE_SIZE, NULL);
+	expect_report(RULE_memory_taken);
+	claims_cq_resized(cl, at_page(P_CQ));
+	claims_unmapped(cl, at_page(P_CQ), CLAIM_PAGE_SIZE, NULL);
+	claims_mtts_back(cl, 8, 2, NULL);
+	assert_int_equal(reports, 0);
 }
 
 /* As a guest's checker does: memory has no pointers, and nobody counts mappings. */
@@ -413,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		T(a_queue_is_freed_while_it_lives),
+		T(a_cq_lets_its_old_buffer_go),
 		T(a_guest_takes_memory_back),
 		T(pages_are_watched),
 		T(a_ring_of_a_network_interface),
