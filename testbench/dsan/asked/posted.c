@@ -101,6 +101,7 @@ void posted_check(struct checker *c, const struct drv_qp *drv, const struct drv_
 	const unsigned thread = ask_thread();
 	struct posting *p = postings;
 
+	user_posted_check(c, drv, d);
 	while (p && p->thread != thread)
 		p = p->next;
 	if (!p || !c || p->qp->drv != drv)

@@ -19,6 +19,9 @@ void cq_was_resized(struct ask *a, const struct drv_cq *cq);
 /* posted.c: the core passes these requests on. */
 void posted_check(struct checker *c, const struct drv_qp *qp, const struct drv_send_wr *wr);
 
+/* user_posted.c: the library of user verbs passes these requests on. */
+void user_posted_check(struct checker *c, const struct drv_qp *qp, const struct drv_send_wr *wr);
+
 /* converted.c: the driver returns these completions. */
 void polled_note(const struct drv_wc *wc, int n);
 
