@@ -445,6 +445,19 @@ static void freed_memory_is_neither_used_nor_freed(void **state)
 	assert_int_equal(reports, 2);
 }
 
+static void a_handler_is_taken_back_before_its_memory_is_freed(void **state)
+{
+	char *at = calloc(1, 64), *other = calloc(1, 64);
+
+	handlers_add("events", &lock, 1, at + 8, places);
+	handlers_add("events", &lock, 2, other, places);
+	handlers_remove(&lock, 1);
+	assert_false(freed_take(at, places));
+	assert_int_equal(reports, 0);
+	assert_false(freed_take(other, places));
+	expect_rule(RULE_freed_in_use);
+}
+
 /* --- where a call has come by --- */
 
 static void what_ran_before_a_register_was_written_is_known_later(void **state)
@@ -517,6 +530,7 @@ int main(void)
 		T(a_flag_that_is_a_lock_is_clear_when_the_call_returns),
 		T(what_asks_for_work_is_not_cleared_behind_the_arming),
 		T(freed_memory_is_neither_used_nor_freed),
+		T(a_handler_is_taken_back_before_its_memory_is_freed),
 		T(what_ran_before_a_register_was_written_is_known_later),
 		T(who_made_and_changed_an_object_is_known_later),
 	};

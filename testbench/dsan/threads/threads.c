@@ -312,6 +312,7 @@ void threads_leave(struct platform *p)
 	callout_leave(&listener);
 	entered_forget();
 	flags_forget();
+	handlers_forget();
 	freed_forget();
 	heap_forget();
 	counts_forget();

@@ -5,7 +5,7 @@
  * one such place to the next is a turn. What a thread has read in an older turn may have changed.
  *
  * threads.c hears of turns, loads and stores. locks.c judges locks, waits.c those who sleep and those
- * who wake them, flags.c flags that are locks or ask for work, freed.c memory that was given back. None of them needs threads to meet in the run at
+ * who wake them, flags.c flags that are locks or ask for work, handlers.c handlers that are left, freed.c memory that was given back. None of them needs threads to meet in the run at
  * hand: a lock that is missing is found when the code behind it runs once.
  */
 #ifndef TESTBENCH_DSAN_THREADS_THREADS_H
@@ -57,6 +57,13 @@ void locks_write(struct checker *c, uintptr_t which, const char *what, const voi
 /* The running thread has armed a CQ; it has found one empty. */
 void threads_armed(void);
 void threads_found_empty(void);
+
+/* --- handlers.c --- */
+
+/* A handler of `kind` is registered with that part, under that number, and works on that memory. */
+void handlers_add(const char *kind, const void *with, unsigned number, const void *memory,
+		  const void *pc);
+void handlers_remove(const void *with, unsigned number);
 
 /* --- freed.c --- */
 

@@ -166,6 +166,10 @@ void flags_turn_ends(struct runner *r);
 void flags_memory_gone(uintptr_t at, size_t bytes);
 void flags_forget(void);
 
+/* handlers.c */
+void handlers_memory_gone(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+void handlers_forget(void);
+
 /* freed.c */
 void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc);
 void freed_forget(void);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An id of connection management is destroyed by one thread while its handler, or the handler of a
+ * connection that it has just been asked for, runs in another: the call returns when the handler has
+ * returned, and not before. The same with a query to the subnet administration: the query that is canceled
+ * calls back once.
+ */
+/* behaviours: IBA-12.6.7-reject-reasons */
+#include "testbench/connect.h"
+#include "testbench/kernel_verbs.h"
+
+enum { SERVICE = 7, TIMEOUT_MS = 50 };
+
+struct listening {
+	struct ib_cm_id *child;
+	struct platform *platform;
+	unsigned begun, ended;
+};
+
+static int slow(struct ib_cm_id *id, const struct ib_cm_event *event)
+{
+	struct listening *l = id->context;
+
+	if (event->event != IB_CM_REQ_RECEIVED)
+		return 0;
+	l->child = id;
+	l->begun++;
+	l->platform->ops->sleep_ps(l->platform, CFG_MS(1));
+	l->ended++;
+	return 0;
+}
+
+static struct ib_cm_id *listen_slowly(struct tb *tb, struct tb_end *b, struct listening *l)
+{
+	struct ib_cm_id *id = kv_made(ib_create_cm_id(ib_device_of(b), slow, l));
+
+	if (id)
+		must(ib_cm_listen(id, htobe64(SERVICE)));
+	return id;
+}
+
+/* `listener_first`: it is destroyed while the handler runs, else the new id is. */
+static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool listener_first)
+{
+	struct listening l = {.platform = b->platform};
+	struct ib_cm_id *listener = listen_slowly(tb, b, &l);
+	struct conn *client = conn_new(a);
+	unsigned ended;
+
+	if (!listener || !still_right())
+		return;
+	conn_request(client, .service = SERVICE);
+	for (unsigned i = 0; i < 1000 && !l.begun; i++)
+		pass_time(CFG_US(10));
+	expect_equal(l.begun, 1);
+	if (!still_right())
+		return;
+	ib_destroy_cm_id(listener_first ? listener : l.child);
+	ended = l.ended;
+	pass_time(CFG_MS(2)); /* a handler that still runs goes on with an id that is gone */
+	expect_equal(ended, 1);
+	ib_destroy_cm_id(listener_first ? l.child : listener);
+	expect_cm(client, IB_CM_REJ_RECEIVED);
+	conn_end(client);
+}
+
+struct answered {
+	unsigned calls;
+	int status;
+};
+
+static void answer(int status, struct sa_path_rec *path, unsigned n, void *context)
+{
+	struct answered *answered = context;
+
+	answered->calls++;
+	answered->status = status;
+}
+
+/* The query is on its way when it is canceled. */
+static void canceled(struct tb *tb, struct tb_end *b)
+{
+	struct ib_device *device = ib_device_of(b);
+	struct sa_path_rec path = {.numb_path = 1, .reversible = 1};
+	struct ib_sa_client client;
+	struct ib_sa_query *query;
+	struct answered answered = {0};
+	int number;
+
+	ib_sa_register_client(&client);
+	number = ib_sa_path_rec_get(&client, device, 1, &path, 0, TIMEOUT_MS, 0, answer, &answered,
+				    &query);
+	expect_that(number, >, 0);
+	if (!still_right())
+		return;
+	ib_sa_cancel_query(number, query);
+	pass_time(CFG_MS(TIMEOUT_MS));
+	expect_equal(answered.calls, 1);
+	expect_equal(answered.status, -ECANCELED);
+	ib_sa_unregister_client(&client);
+}
+
+SCENARIO(cm_handler_runs, "ids of connection management are destroyed while their handlers run",
+	 .no_qps = true, .any_packets = true)
+{
+	start_cm();
+	phase("the listener");
+	destroyed(tb, a, b, true);
+	phase("the new id");
+	destroyed(tb, a, b, false);
+	phase("a query");
+	canceled(tb, b);
+}
