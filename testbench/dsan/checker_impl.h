@@ -131,6 +131,10 @@ struct checker {
 	void (*tell)(struct checker *c, const struct breach *b, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 	const struct platform_ops *ops; /* the host's own */
+	struct { /* the answer that is looked at is of a command that was given up */
+		bool is;
+		uint32_t token;
+	} late_answer;
 	struct hca_monitor monitor;
 	struct callout_listener listener;
 	struct stored *shadow; /* a word of memory each */
@@ -280,6 +284,9 @@ void asked_entries_back(struct checker *c, uint32_t cqn, uint32_t from, uint32_t
 /* It gives a command to the device. */
 void asked_command(struct checker *c, const struct hcr *command);
 /* The device has answered it. */
+/* The driver looks at this EQE; the handler has done with it. */
+void asked_answer_seen(struct checker *c, const struct eqe *e);
+void asked_answer_end(struct checker *c);
 void asked_command_done(struct checker *c, const struct hcr *command,
 			const struct hca_command_answer *answer);
 

@@ -12,12 +12,63 @@
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
 #include "model/interface/qp_transitions.h"
+#include "model/interface/queues.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { HOW_BYTES = 420, PS_PER_US = 1000000 };
+enum { HOW_BYTES = 420, PS_PER_US = 1000000, GIVEN_UP = 16 };
+
+/* --- commands that were given up, and are answered later --- */
+
+/* By event, with this token; c NULL: free. */
+static struct given_up {
+	const struct checker *c;
+	uint32_t token;
+} given_up[GIVEN_UP];
+static unsigned n_given_up; /* ever */
+
+static struct given_up *given_up_find(const struct checker *c, uint32_t token)
+{
+	for (struct given_up *g = given_up; g < given_up + GIVEN_UP; g++)
+		if (g->c == c && g->token == token)
+			return g;
+	return NULL;
+}
+
+static void given_up_add(const struct ask *a)
+{
+	const uint32_t token = hcr_get_token(&a->command.hcr);
+
+	if (hcr_get_event(&a->command.hcr) && !given_up_find(a->c, token))
+		given_up[n_given_up++ % GIVEN_UP] = (struct given_up){a->c, token};
+}
+
+static void given_up_remove(const struct checker *c, uint32_t token)
+{
+	struct given_up *g = given_up_find(c, token);
+
+	if (g)
+		*g = (struct given_up){0};
+}
+
+void asked_answer_seen(struct checker *c, const struct eqe *e)
+{
+	const uint32_t token = eqe_cmd_get_token(eqe_as_cmd_const(e));
+
+	asked_answer_end(c);
+	if (eqe_get_type(e) != EVENT_CMD || !given_up_find(c, token))
+		return;
+	c->late_answer.is = true;
+	c->late_answer.token = token;
+	given_up_remove(c, token);
+}
+
+void asked_answer_end(struct checker *c)
+{
+	c->late_answer.is = false;
+}
 
 /* --- commands --- */
 
@@ -36,6 +87,8 @@ void asked_command_given(struct checker *c, const struct hcr *command)
 {
 	struct ask *a = ask_taker();
 
+	if (hcr_get_event(command))
+		given_up_remove(c, hcr_get_token(command));
 	if (!a || a->kind != ASK_INNER || a->c != c)
 		return;
 	a->command.given = true;
@@ -123,8 +176,10 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the driver returns 0, and the device has not answered yet");
 	}
-	if (rc == -ETIMEDOUT)
+	if (rc == -ETIMEDOUT) {
 		wanted_timed_out(a);
+		given_up_add(a);
+	}
 	if (rc == -ETIMEDOUT)
 		dead_timeout_check(a);
 	if (a->command.done && !rc && out && *out != a->command.answer.out_param)

@@ -31,12 +31,14 @@ static void command_done(struct checker *c, const struct hcr *command,
 
 static void eqe_looked_at(struct checker *c, const struct eqe *e, const void *pc)
 {
+	asked_answer_seen(c, e);
 	told_eqe(c, e, pc);
 	cq_waits_eqe(c, e, pc);
 }
 
 static void eqes_end(struct checker *c, const void *pc)
 {
+	asked_answer_end(c);
 	told_eqes_end(c, pc);
 	cq_waits_eqes_end(c, pc);
 }

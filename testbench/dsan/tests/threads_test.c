@@ -357,6 +357,25 @@ static void handlers_of_interrupts_let_nobody_run(void **state)
 	expect_rule(RULE_interrupt_sleeps);
 }
 
+static void handler_wakes(void *arg)
+{
+	platform.ops->waitq_wake_all(&platform, queue);
+}
+
+static void a_late_answer_wakes_nobody(void **state)
+{
+	struct interrupt i = {&c, handler_wakes, NULL};
+
+	threads_interrupt(&i);
+	assert_int_equal(reports, 0);
+	c.late_answer.is = true;
+	platform.ops->waitq_wake_all(&platform, queue); /* another thread */
+	assert_int_equal(reports, 0);
+	threads_interrupt(&i);
+	c.late_answer.is = false;
+	expect_rule(RULE_command_answer);
+}
+
 /* --- flags --- */
 
 static uint8_t flag;
@@ -527,6 +546,7 @@ int main(void)
 		T(a_queue_is_not_freed_while_a_thread_sleeps_in_it),
 		T(handlers_of_interrupts_do_not_sleep),
 		T(handlers_of_interrupts_let_nobody_run),
+		T(a_late_answer_wakes_nobody),
 		T(a_flag_that_is_a_lock_is_clear_when_the_call_returns),
 		T(what_asks_for_work_is_not_cleared_behind_the_arming),
 		T(freed_memory_is_neither_used_nor_freed),

@@ -246,8 +246,20 @@ static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t
 	return woken;
 }
 
+/* Its caller has left, and the others have not got their answers. */
+static void late_answer_wakes(const struct runner *r, const void *pc)
+{
+	if (r && r->c && r->interrupts && r->c->late_answer.is)
+		r->c->tell(
+			r->c, &(struct breach){RULE_command_answer, {0}, pc, NULL},
+			"the answer with token 0x%04x is that of a command that was given up, and "
+			"it wakes those that wait for others",
+			r->c->late_answer.token);
+}
+
 static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 {
+	late_answer_wakes(runner_on(p), __builtin_return_address(0));
 	waits_wake(runner_on(p), q);
 	own(p)->waitq_wake_all(p, q);
 }
