@@ -37,7 +37,8 @@ static struct smp datagram(unsigned mgmt_class, unsigned method)
 
 static void handler_runs(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	const struct drv_mad_addr to = {
+		.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
 	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
 	struct handling h = {.platform = b->platform};
 
@@ -70,7 +71,8 @@ static void call(void *arg)
 
 static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct caller c = {.end = a, .to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI}};
+	struct caller c = {
+		.end = a, .to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)}};
 	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
 
 	a->platform->ops->thread_start(a->platform, "caller", call, &c);
