@@ -250,8 +250,8 @@ static void tell_success(const struct search *s, const struct plan *plan, double
 	       "them: "
 	       "%zu\n",
 	       size.follow, size.preceded);
-	printf("  places that let other threads go on before an interrupt: %zu, held until it is "
-	       "handled: %zu\n",
+	printf("  places that let other threads go on before an interrupt or a sleep: %zu, held "
+	       "until it is over: %zu\n",
 	       size.yield, size.yielded);
 	printf("  bound (PCT): a random schedule finds a mistake of depth 2 with 1 in %.0f, of "
 	       "depth "

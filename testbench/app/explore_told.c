@@ -43,6 +43,11 @@ static void put_point(const struct point *p, char *buf, size_t size)
 			 p->store ? "writes" : "reads", (unsigned)(p->at >> BAR_SHIFT),
 			 p->at & (((uintptr_t)1 << BAR_SHIFT) - 1), p->host);
 		break;
+	case TURN_AFTER:
+		snprintf(buf, size, "is held after it %s BAR %u offset %#" PRIxPTR " of host %u",
+			 p->store ? "wrote" : "read", (unsigned)(p->at >> BAR_SHIFT),
+			 p->at & (((uintptr_t)1 << BAR_SHIFT) - 1), p->host);
+		break;
 	case TURN_WAKE:
 		snprintf(buf, size, "goes on later after a wait, at host %u", p->host);
 		break;

@@ -30,7 +30,8 @@ uint64_t explorer_point(struct explorer *e, const struct point *p)
 				       .kind = (uint8_t)p->kind,
 				       .party = (uint8_t)p->party,
 				       .host = (uint8_t)p->host,
-				       .store = p->store});
+				       .store = p->store,
+				       .woken = p->woken});
 	for (unsigned i = 0; i < e->schedule.n; i++) {
 		const struct turn *t = &e->schedule.turns[i];
 

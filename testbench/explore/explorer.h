@@ -17,6 +17,7 @@ struct point {
 	unsigned party;
 	unsigned host;
 	bool store;       /* of an access or a register */
+	bool woken;       /* of a wake: somebody or something has ended the wait, not time */
 	uintptr_t at;     /* of an access or DMA; of a register its BAR and offset; a vector */
 	uint64_t place;   /* in the driver: equal for points that the same code makes */
 	const char *what; /* of a DMA: "cqe", ...; a string constant */
@@ -32,7 +33,7 @@ struct noted {
 	uint32_t nth;
 	uint8_t kind; /* enum turn_kind, NOTED_DEVICE for the device */
 	uint8_t party, host;
-	bool store;
+	bool store, woken;
 };
 
 enum { NOTED_DEVICE = TURN_KIND_COUNT };

@@ -31,7 +31,7 @@ struct place {
 	uint32_t first, count; /* in by_place[] */
 	bool conflicts;        /* the device comes by one of its cache lines later */
 	bool follows;          /* a write of the device has landed shortly before */
-	bool yields;           /* another thread of the host, such as an interrupt, may go first */
+	bool yields;           /* others of the host, such as an interrupt, may go first */
 };
 
 struct plan {
@@ -44,6 +44,7 @@ struct plan {
 	uint32_t *write;        /* the point of the write that lands here */
 	uint32_t *before;       /* the point of the device's write that is before this point */
 	uint32_t *handled;      /* where the host's next interrupt has been handled */
+	uint32_t *overslept;    /* where the thread's next sleep has ended; else as handled */
 	size_t n_points;
 	struct place *places;
 	uint32_t *followers; /* indices of places that follow a write */
@@ -111,7 +112,7 @@ static void find_places(struct plan *p)
 			p->places[p->n_places - 1].conflicts = true;
 		if (p->before[p->by_place[i]])
 			p->places[p->n_places - 1].follows = true;
-		if (p->handled[p->by_place[i]])
+		if (p->overslept[p->by_place[i]])
 			p->places[p->n_places - 1].yields = true;
 	}
 	for (size_t i = 0; i < p->n_places; i++)
@@ -202,6 +203,12 @@ static void look_ahead(struct plan *p, const struct lines *lines)
 	}
 }
 
+/* Other threads of the host may go on here. */
+static bool lets_others_run(const struct noted *n)
+{
+	return n->kind == TURN_REGISTER || n->kind == TURN_AFTER || n->kind == TURN_WAKE;
+}
+
 static uint64_t since(const struct plan *p, uint32_t from, size_t to)
 {
 	return p->notes->noted[to].now_ps - p->notes->noted[from].now_ps;
@@ -225,7 +232,7 @@ static void look_back(struct plan *p, const struct lines *lines)
 		}
 		if (n->kind == TURN_ACCESS)
 			last = line_of(lines, n->at / LINE)->write;
-		else if (n->kind == TURN_REGISTER || n->kind == TURN_WAKE)
+		else if (lets_others_run(n))
 			last = landed[n->host];
 		else
 			continue;
@@ -235,15 +242,16 @@ static void look_back(struct plan *p, const struct lines *lines)
 }
 
 /*
- * At a register, and after a wait, other threads of the host may go on. The interrupt that comes next
- * has been handled when another thread of that host comes by a register: the handler gives its
- * entries back.
+ * Around a register access, and after a wait, other threads of the host may go on. The interrupt that
+ * comes next has been handled when another thread of that host comes by a register: the handler gives
+ * its entries back. What wakes the thread from its next sleep may come first, too: then the thread is
+ * not asleep yet, and must see that it has come.
  */
-static void look_for_handlers(struct plan *p)
+static void look_for_wakers(struct plan *p)
 {
 	const struct noted *noted = p->notes->noted;
 	uint32_t came[EXPLORER_PARTIES] = {0}, reg[EXPLORER_PARTIES] = {0},
-		 done[EXPLORER_PARTIES] = {0};
+		 done[EXPLORER_PARTIES] = {0}, woken[EXPLORER_PARTIES] = {0};
 
 	for (size_t i = p->notes->n; i-- > 1;) {
 		const struct noted *n = &noted[i];
@@ -251,14 +259,19 @@ static void look_for_handlers(struct plan *p)
 		if (n->kind == TURN_INTERRUPT) {
 			came[n->host] = (uint32_t)i;
 			done[n->host] = reg[n->host];
-		} else if (n->kind == TURN_REGISTER || n->kind == TURN_WAKE) {
-			const uint32_t by = done[n->host];
+		} else if (lets_others_run(n)) {
+			const uint32_t by = done[n->host], wake = woken[n->party];
 
 			if (came[n->host] && by && noted[by].party != n->party &&
 			    since(p, (uint32_t)i, by) < SOON_PS)
 				p->handled[i] = by;
+			p->overslept[i] = wake && since(p, (uint32_t)i, wake) < LONGEST_PS
+						  ? wake
+						  : p->handled[i];
 			if (n->kind == TURN_REGISTER)
 				reg[n->host] = (uint32_t)i;
+			if (n->woken)
+				woken[n->party] = (uint32_t)i;
 		}
 	}
 }
@@ -276,7 +289,7 @@ static int find_conflicts(struct plan *p)
 	look_ahead(p, &lines);
 	memset(lines.slots, 0, (lines.mask + 1) * sizeof(*lines.slots));
 	look_back(p, &lines);
-	look_for_handlers(p);
+	look_for_wakers(p);
 	free(lines.slots);
 	return 0;
 }
@@ -393,6 +406,16 @@ static struct turn until_driver(const struct plan *p, uint32_t point, unsigned r
 	return turn_of(p, write, since(p, p->lands[write], until ? until : point) + MARGIN_PS);
 }
 
+/* Holds the thread until its next sleep would be over, or until the next interrupt has been handled. */
+static struct turn until_others(const struct plan *p, uint32_t point, unsigned round)
+{
+	const bool next_interrupt = round % 2 && p->handled[point];
+
+	return turn_of(
+		p, point,
+		hold_until(p, point, next_interrupt ? p->handled[point] : p->overslept[point]));
+}
+
 enum guide { OF_DRIVER, OF_DEVICE, OF_THREADS, RANDOM };
 
 static void guided(const struct plan *p, enum guide guide, unsigned nth, struct rng *rng,
@@ -406,7 +429,7 @@ static void guided(const struct plan *p, enum guide guide, unsigned nth, struct 
 					       : guide == OF_DEVICE ? p->followers[at]
 								    : p->yielders[at]];
 	const uint32_t *wanted = guide == OF_DEVICE    ? p->before
-				 : guide == OF_THREADS ? p->handled
+				 : guide == OF_THREADS ? p->overslept
 				 : place->conflicts    ? p->next_on_line
 						       : NULL;
 	const unsigned round = nth / (unsigned)n;
@@ -414,11 +437,9 @@ static void guided(const struct plan *p, enum guide guide, unsigned nth, struct 
 
 	s->n = choose_points(p, place, wanted, rng, points);
 	for (unsigned i = 0; i < s->n; i++)
-		s->turns[i] = guide == OF_DRIVER ? until_device(p, points[i], round, rng)
-			      : guide == OF_DEVICE
-				      ? until_driver(p, points[i], round)
-				      : turn_of(p, points[i],
-						hold_until(p, points[i], p->handled[points[i]]));
+		s->turns[i] = guide == OF_DRIVER   ? until_device(p, points[i], round, rng)
+			      : guide == OF_DEVICE ? until_driver(p, points[i], round)
+						   : until_others(p, points[i], i + round);
 }
 
 static enum guide guide_of(const struct plan *p, unsigned number)
@@ -465,10 +486,12 @@ struct plan *plan_make(const struct notes *notes, uint64_t seed)
 	p->before = calloc(notes->n + 1, sizeof(*p->before));
 	p->places = calloc(notes->n + 1, sizeof(*p->places));
 	p->handled = calloc(notes->n + 1, sizeof(*p->handled));
+	p->overslept = calloc(notes->n + 1, sizeof(*p->overslept));
 	p->followers = calloc(notes->n + 1, sizeof(*p->followers));
 	p->yielders = calloc(notes->n + 1, sizeof(*p->yielders));
 	if (!p->by_place || !p->next_on_line || !p->lands || !p->write || !p->before ||
-	    !p->handled || !p->places || !p->followers || !p->yielders || find_conflicts(p)) {
+	    !p->handled || !p->overslept || !p->places || !p->followers || !p->yielders ||
+	    find_conflicts(p)) {
 		plan_free(p);
 		return NULL;
 	}
@@ -488,6 +511,7 @@ void plan_free(struct plan *p)
 	free(p->places);
 	free(p->followers);
 	free(p->handled);
+	free(p->overslept);
 	free(p->yielders);
 	free(p);
 }

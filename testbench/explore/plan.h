@@ -9,7 +9,9 @@
  * to the same cache line, or after one of its next writes. The second takes the places that follow a
  * write of the device to the same cache line, or a register access or a wait that follows any write,
  * and holds that write until the driver has gone past. The third takes the register accesses and
- * waits soon before an interrupt, and holds them until it has been handled. So each place is tried in
+ * waits that come before an interrupt or before their thread's next sleep, and holds them until the
+ * interrupt has been handled, or until that sleep would have been over: what wakes the thread then
+ * comes when it is not asleep yet. So each place is tried in
  * the other order before any is tried a second time. The fourth schedule is random, after PCT
  * (Burckhardt and others, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs",
  * ASPLOS 2010): one to three points, evenly distributed over all.
@@ -35,8 +37,8 @@ struct plan_size {
 	/* places that follow a write of the device; and how many of them schedules 1 to `number`
 	 * let go before it */
 	size_t follow, preceded;
-	/* places where other threads may go on, soon before an interrupt; and how many of them
-	 * schedules 1 to `number` hold until it has been handled */
+	/* places where other threads may go on, soon before an interrupt or a sleep; and how many of
+	 * them schedules 1 to `number` hold until it is over */
 	size_t yield, yielded;
 	/* PCT's bound for one random schedule, as 1 in so many: the chance to find a mistake that
 	 * shows when one point (depth 2), or two (depth 3), come at the wrong time */

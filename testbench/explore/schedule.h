@@ -18,6 +18,7 @@
 	T(ACCESS, "access", "thread",                                                              \
 	  "the host of the thread stands still before a load or store")                            \
 	T(REGISTER, "register", "thread", "the thread waits before it reads or writes a register") \
+	T(AFTER, "after", "thread", "the thread waits after it has read or written a register")    \
 	T(WAKE, "wake", "thread", "the thread goes on later after a wait")                         \
 	T(INTERRUPT, "interrupt", "host", "an interrupt message arrives later")                    \
 	T(SPURIOUS, "spurious", "host", "an interrupt comes once more, without a message")         \

@@ -174,22 +174,44 @@ static void thread_hold(struct holds *h, const struct point *p)
 	holds_gate(h);
 }
 
-void holds_register(struct holds *h, unsigned host, unsigned bar, uint64_t offset, bool write)
+static struct point register_point(enum turn_kind kind, unsigned host, unsigned bar,
+				   uint64_t offset, bool write, uint64_t place)
 {
-	if (h)
-		thread_hold(h, &(struct point){.kind = TURN_REGISTER,
-					       .host = host,
-					       .store = write,
-					       .place = place_of_calls(h),
-					       .at = (uintptr_t)bar << BAR_SHIFT | offset});
+	return (struct point){.kind = kind,
+			      .host = host,
+			      .store = write,
+			      .place = place,
+			      .at = (uintptr_t)bar << BAR_SHIFT | offset};
 }
 
-void holds_wake(struct holds *h, unsigned host)
+void holds_register(struct holds *h, unsigned host, unsigned bar, uint64_t offset, bool write)
+{
+	struct point p;
+
+	if (!h)
+		return;
+	p = register_point(TURN_REGISTER, host, bar, offset, write, place_of_calls(h));
+	thread_hold(h, &p);
+}
+
+void holds_after(struct holds *h, unsigned host, unsigned bar, uint64_t offset, bool write)
+{
+	struct point p;
+
+	if (!h)
+		return;
+	p = register_point(TURN_AFTER, host, bar, offset, write, place_of_calls(h));
+	thread_hold(h, &p);
+}
+
+void holds_wake(struct holds *h, unsigned host, bool woken)
 {
 	if (!h)
 		return;
-	thread_hold(h,
-		    &(struct point){.kind = TURN_WAKE, .host = host, .place = place_of_calls(h)});
+	thread_hold(h, &(struct point){.kind = TURN_WAKE,
+				       .host = host,
+				       .woken = woken,
+				       .place = place_of_calls(h)});
 	holds_gate(h);
 }
 
@@ -226,11 +248,8 @@ void holds_doorbell(struct holds *h, unsigned host, unsigned bar, uint64_t offse
 {
 	if (h)
 		h->judged[host].doorbell_ps =
-			thread_point(h, (struct point){.kind = TURN_DOORBELL,
-						       .host = host,
-						       .store = true,
-						       .place = place_of_calls(h),
-						       .at = (uintptr_t)bar << BAR_SHIFT | offset});
+			thread_point(h, register_point(TURN_DOORBELL, host, bar, offset, true,
+						       place_of_calls(h)));
 }
 
 /* One number for each purpose of DMA, the same in every run. */

@@ -4,8 +4,9 @@
  *
  * Before a load or store a host stands still: none of its threads goes on, interrupt handlers
  * included, while devices and the other host do. The driver may be held there at any access, because
- * it is promised no more than that no other thread runs in between (host_driver/platform.h). At a
- * register, and after a wait, only the thread is held: other threads may run there anyway.
+ * it is promised no more than that no other thread runs in between (host_driver/platform.h). Before
+ * and after an access to a register, and after a wait, only the thread is held: other threads may run
+ * there anyway.
  */
 #ifndef TESTBENCH_HOLDS_H
 #define TESTBENCH_HOLDS_H
@@ -31,9 +32,12 @@ void holds_watch(struct holds *h, unsigned host, const void *base, uint64_t byte
 void holds_bind(struct holds *h, const struct kernel_thread *thread, unsigned host);
 /* The running thread goes on after a wait: first waits until its host stands still no longer. */
 void holds_gate(struct holds *h);
-/* The running thread of this host is about to access a register; it goes on after a wait. */
+/* The running thread of this host is about to access a register. */
 void holds_register(struct holds *h, unsigned host, unsigned bar, uint64_t offset, bool write);
-void holds_wake(struct holds *h, unsigned host);
+/* It has accessed the register: what was written is on its way, what was read is known. */
+void holds_after(struct holds *h, unsigned host, unsigned bar, uint64_t offset, bool write);
+/* It goes on after a wait. woken: somebody or something has ended the wait, not time. */
+void holds_wake(struct holds *h, unsigned host, bool woken);
 /* Whether the running thread has stood still since this was asked last. What it waits for now may
  * have happened then. */
 bool holds_stood(struct holds *h);

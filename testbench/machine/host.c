@@ -140,7 +140,7 @@ static void sleeper_wait(struct host *host, struct sleeper *s, const char *why)
 		kernel_thread_wait(host->kernel);
 	}
 	end_if_killed(s);
-	holds_wake(host->config.holds, host->config.index);
+	holds_wake(host->config.holds, host->config.index, s->hit);
 	emit_wait(host, TP_THREAD_GO, why);
 }
 
@@ -166,7 +166,8 @@ static void op_sleep(struct platform *p, uint64_t ps)
 	ps += host->debt_ps;
 	host->debt_ps = 0;
 	if (!ps) {
-		holds_wake(host->config.holds, host->config.index); /* it may take time */
+		/* it may take time */
+		holds_wake(host->config.holds, host->config.index, false);
 		return;
 	}
 	event_set(host->core, &s.ev, host->core->now_ps + ps);
@@ -272,11 +273,32 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 	q->first = NULL;
 }
 
+/* A thread that begins. */
+struct beginning {
+	struct host *host;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+/* Its host may stand still. */
+static void thread_begins(void *arg)
+{
+	const struct beginning b = *(struct beginning *)arg;
+
+	free(arg);
+	holds_gate(b.host->config.holds);
+	b.fn(b.arg);
+}
+
 static void op_thread_start(struct platform *p, const char *name, void (*fn)(void *arg), void *arg)
 {
 	struct host *host = host_of(p);
+	struct beginning *b = malloc(sizeof(*b));
 
-	holds_bind(host->config.holds, kernel_thread_start(host->kernel, name, fn, arg),
+	if (!b)
+		abort();
+	*b = (struct beginning){host, fn, arg};
+	holds_bind(host->config.holds, kernel_thread_start(host->kernel, name, thread_begins, b),
 		   host->config.index);
 }
 
@@ -310,6 +332,7 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	if (kernel_mmio_read(host->hca, bar, offset, bytes, size))
 		memset(bytes, 0xff, size);
 	holds_gate(host->config.holds);
+	holds_after(host->config.holds, host->config.index, bar, offset, false);
 	emit_wait(host, TP_THREAD_GO, "register read");
 }
 
@@ -325,6 +348,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	settle(host);
 	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, bytes, size);
+	holds_after(host->config.holds, host->config.index, bar, offset, true);
 }
 
 static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
@@ -338,6 +362,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 	settle(host);
 	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
+	holds_after(host->config.holds, host->config.index, bar, offset, true);
 }
 
 /* --- memory --- */

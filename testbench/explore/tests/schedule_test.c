@@ -41,6 +41,7 @@ static void a_schedule_reads_back_as_it_was_written(void **state)
 				   .n = TURN_KIND_COUNT,
 				   .turns = {{TURN_ACCESS, 3, 12, 1500},
 					     {TURN_REGISTER, 4, 0, 1},
+					     {TURN_AFTER, 4, 1, 2},
 					     {TURN_WAKE, 5, 1, 1000000},
 					     {TURN_INTERRUPT, 1, 2, 3000000},
 					     {TURN_SPURIOUS, 0, 9, 999},
@@ -222,6 +223,44 @@ static void a_wake_up_is_tried_in_every_order(void **state)
 	plan_free(p);
 }
 
+/* A thread asks with a doorbell, and sleeps. The interrupt that comes first is another one: the answer
+ * comes later, and wakes the thread. */
+static struct notes *a_question(void)
+{
+	enum { US = 1000000 };
+	static struct noted noted[] = {
+		{.kind = TURN_WAKE, .party = 1},
+		{.kind = TURN_REGISTER, .party = 1, .at = 4, .place = 1, .now_ps = 1 * US},
+		{.kind = TURN_AFTER, .party = 1, .at = 4, .place = 1, .now_ps = 2 * US},
+		{.kind = TURN_INTERRUPT, .at = 1, .now_ps = 3 * US},
+		{.kind = TURN_REGISTER, .party = 2, .at = 8, .place = 2, .now_ps = 5 * US},
+		{.kind = TURN_WAKE, .party = 1, .place = 3, .nth = 1, .now_ps = 7 * US},
+		{.kind = TURN_WAKE,
+		 .party = 1,
+		 .place = 4,
+		 .nth = 2,
+		 .woken = true,
+		 .now_ps = 20 * US},
+	};
+	static struct notes notes;
+
+	notes = (struct notes){.noted = noted, .n = sizeof(noted) / sizeof(*noted)};
+	return &notes;
+}
+
+/* It stands behind its doorbell until the answer has come: then nobody wakes it any more. And until
+ * the other interrupt has been handled. */
+static void a_thread_oversleeps(void **state)
+{
+	struct plan *p = plan_make(a_question(), 1);
+
+	assert_non_null(p);
+	assert_true(holds_for(p, TURN_AFTER, 1, 0, 18000000));
+	assert_true(holds_for(p, TURN_AFTER, 1, 0, 3000000));
+	assert_true(holds_for(p, TURN_WAKE, 1, 1, 13000000));
+	plan_free(p);
+}
+
 static void a_schedule_depends_on_seed_and_number_alone(void **state)
 {
 	struct plan *p = plan_make(a_run(), 1), *other = plan_make(a_run(), 2);
@@ -258,6 +297,7 @@ int main(void)
 		cmocka_unit_test(points_are_counted_for_each_party),
 		cmocka_unit_test(a_conflict_is_tried_in_the_other_order),
 		cmocka_unit_test(a_wake_up_is_tried_in_every_order),
+		cmocka_unit_test(a_thread_oversleeps),
 		cmocka_unit_test(a_schedule_depends_on_seed_and_number_alone),
 	};
 	const int fd = mkstemp(path);
