@@ -28,6 +28,7 @@ struct tb_ask {
 	const void *data;		 /* the attribute: 64 bytes (GMP: 192) */
 	unsigned status;		 /* status that the answer must have, apart from the direction bit */
 	bool silent;			 /* there must be no answer */
+	bool maybe_silent;		 /* there may be none; what it says does not matter */
 };
 #define TB_ASK_DEFAULTS .mgmt_class = MAD_CLASS_SUBN_DR, .method = MAD_METHOD_GET, .base_version = MAD_BASE_VERSION, .class_version = 1, .dlid = LID_PERMISSIVE
 /* Sends the MAD from port 1. The class determines whether QP0 or QP1 sends it. */

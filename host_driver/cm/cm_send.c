@@ -62,15 +62,18 @@ int cm_reply(struct cm_device *cm, const struct cm_work *work, const struct smp 
 
 int cm_post_request(struct cm_id *id, uint64_t timeout_ps, unsigned retries)
 {
-	int rc = cm_post(id->cm, &id->av, &id->request);
+	int rc;
 
-	if (rc)
-		return rc;
+	/* the answer may come before the call returns, and ends the wait for it */
 	id->timeout_ps = timeout_ps;
 	id->retries_left = retries;
 	id->deadline = cm_now(id->cm) + timeout_ps;
-	cm_wake(id->cm);
-	return 0;
+	rc = cm_post(id->cm, &id->av, &id->request);
+	if (rc)
+		cm_cancel(id);
+	else
+		cm_wake(id->cm);
+	return rc;
 }
 
 int cm_check_data(const void *data, unsigned len, unsigned room)

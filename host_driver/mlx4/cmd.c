@@ -232,13 +232,15 @@ static int exec_events(struct drv_device *dev, struct drv_hcr *cmd)
 	drv_unlock(dev, &dev->cmd.hcr);
 	while (!rc && !c->done) {
 		drv_settle(dev);
-		if (!c->done && !dev->p->ops->waitq_wait(dev->p, dev->cmd.waitq, deadline) &&
-		    !c->done) {
+		if (c->done)
+			break;
+		/* it may have died while the command was on its way, and has told then */
+		if (dev->dead) {
+			rc = -EIO;
+		} else if (!dev->p->ops->waitq_wait(dev->p, dev->cmd.waitq, deadline) && !c->done) {
 			rc = -ETIMEDOUT;
 			if (cmd->op != HCR_NOP)
 				mlx4_fatal(dev);
-		} else if (!c->done && dev->dead) {
-			rc = -EIO;
 		}
 	}
 	if (!rc) {

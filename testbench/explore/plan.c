@@ -13,6 +13,7 @@ enum {
 	ROUND = 4,   /* kinds of schedules, in turn */
 	AT_ONCE = 6, /* points of a place that a guided schedule holds */
 	TURNS_MAX = 3,
+	INTERRUPTS_MAX = 4, /* that a thread is held for */
 	LOG_WRITES = 6, /* a hold lasts for 1, 2, 4 ... 2^(LOG_WRITES - 1) writes of the device */
 	MARGIN_PS = 1000,
 	SHORTEST_PS = 50000, /* of a random hold; the longest is 2^DOUBLINGS times that */
@@ -348,9 +349,29 @@ static struct turn random_turn(const struct plan *p, struct rng *rng)
 		       until && rng_below(rng, 2) ? hold_until(p, point, until) : random_time(rng));
 }
 
+/* The point of a place whose wanted[] is the farthest, but not too far for a hold: what happens there
+ * is rare among the place's points, such as a wake-up by an error and not by an answer. */
+static uint32_t farthest(const struct plan *p, const struct place *place, const uint32_t *wanted)
+{
+	uint64_t most = 0;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < place->count; i++) {
+		const uint32_t point = p->by_place[place->first + i];
+		const uint64_t ps = wanted[point] > point ? since(p, point, wanted[point]) : 0;
+
+		if (ps <= most || ps >= LONGEST_PS)
+			continue;
+		most = ps;
+		found = i;
+	}
+	return found;
+}
+
 /*
  * Which points of a place a schedule holds: at most AT_ONCE, of those for which wanted[] is not 0 (or
- * of all), the last one, the first one and others at random. Shrinking tells which of them matter.
+ * of all), the last one, the first one, the farthest one and others at random. Shrinking tells which
+ * of them matter.
  */
 static unsigned choose_points(const struct plan *p, const struct place *place,
 			      const uint32_t *wanted, struct rng *rng, uint32_t points[AT_ONCE])
@@ -358,9 +379,10 @@ static unsigned choose_points(const struct plan *p, const struct place *place,
 	unsigned n = 0;
 
 	for (unsigned tries = 0; tries < 2 * AT_ONCE && n < AT_ONCE; tries++) {
-		uint32_t i = tries == 0   ? place->count - 1
-			     : tries == 1 ? 0
-					  : (uint32_t)rng_below(rng, place->count);
+		uint32_t i = tries == 0             ? place->count - 1
+			     : tries == 1           ? 0
+			     : tries == 2 && wanted ? farthest(p, place, wanted)
+						    : (uint32_t)rng_below(rng, place->count);
 		bool twice = false;
 
 		for (uint32_t left = place->count;
@@ -406,14 +428,38 @@ static struct turn until_driver(const struct plan *p, uint32_t point, unsigned r
 	return turn_of(p, write, since(p, p->lands[write], until ? until : point) + MARGIN_PS);
 }
 
-/* Holds the thread until its next sleep would be over, or until the next interrupt has been handled. */
+/* Where the nth interrupt of that host after the point has been handled; 0: it is not. */
+static uint32_t nth_handled(const struct plan *p, uint32_t point, unsigned nth)
+{
+	const struct noted *noted = p->notes->noted;
+	bool came = false;
+
+	for (size_t i = point + 1; i < p->notes->n && since(p, point, i) < LONGEST_PS; i++) {
+		if (noted[i].host != noted[point].host)
+			continue;
+		if (noted[i].kind == TURN_INTERRUPT)
+			came |= !nth--;
+		else if (came && noted[i].kind == TURN_REGISTER &&
+			 noted[i].party != noted[point].party)
+			return (uint32_t)i;
+	}
+	return 0;
+}
+
+/*
+ * Holds the thread until its next sleep would be over. In turn, and if it does not sleep in the
+ * driver, until the next interrupts have been handled: what it waits for may come with any of them.
+ */
 static struct turn until_others(const struct plan *p, uint32_t point, unsigned round)
 {
-	const bool next_interrupt = round % 2 && p->handled[point];
+	const bool sleeps = p->overslept[point] != p->handled[point];
+	uint32_t until = p->overslept[point];
 
-	return turn_of(
-		p, point,
-		hold_until(p, point, next_interrupt ? p->handled[point] : p->overslept[point]));
+	if (sleeps && round % 2 && p->handled[point])
+		until = p->handled[point];
+	else if (!sleeps)
+		until = nth_handled(p, point, round % INTERRUPTS_MAX);
+	return turn_of(p, point, hold_until(p, point, until ? until : p->overslept[point]));
 }
 
 enum guide { OF_DRIVER, OF_DEVICE, OF_THREADS, RANDOM };

@@ -74,8 +74,9 @@ static void end(struct traffic *t)
 	free(t->requests);
 }
 
-static void both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_poll_context ctx,
-		      uint64_t after)
+/* Returns how many requests the first drain has flushed. */
+static unsigned both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b,
+			  enum ib_poll_context ctx, uint64_t after)
 {
 	const struct kv_setup setup = {.queue = QUEUE, .alloc_cq = true, .poll_ctx = ctx};
 	struct traffic s, t;
@@ -83,15 +84,14 @@ static void both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib
 
 	if (!tb_kv_open(tb, TB_HERE, a, &x, &setup) || !tb_kv_open(tb, TB_HERE, b, &y, &setup) ||
 	    !kv_connect(&x, &y))
-		return;
+		return 0;
 	begin(tb, &s, &x, NULL);
 	begin(tb, &t, &y, NULL);
 	if (!still_right())
-		return;
+		return 0;
 	pass_time(after);
 	ib_drain_qp(x.qp);
 	expect_equal(s.done, 2 * QUEUE);
-	expect_that(s.flushed, >, 0);
 	end(&s);
 	pass_time(CFG_US(30));
 	ib_drain_qp(y.qp);
@@ -101,9 +101,10 @@ static void both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib
 	ib_drain_qp(y.qp); /* the queues are empty: only the markers complete */
 	kv_close(&y);
 	kv_close(&x);
+	return s.flushed;
 }
 
-/* Two queue pairs on one CQ; the other one is not drained. */
+/* Two queue pairs on one CQ; the other one goes on. */
 static void shared_cq(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct traffic s, t;
@@ -119,7 +120,7 @@ static void shared_cq(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ib_drain_qp(x.qp);
 	expect_equal(s.done, s.posted);
 	end(&s);
-	expect_that(t.done, <, t.posted);
+	expect_equal(t.flushed, 0);
 	ib_drain_qp(v.qp);
 	expect_equal(t.done, t.posted);
 	end(&t);
@@ -158,7 +159,7 @@ static void shared_receives(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	pass_time(CFG_US(20));
 	ib_drain_qp(y.qp);
 	left = t.posted - t.done;
-	expect_true(left > 0 && left < QUEUE);
+	expect_that(left, <=, QUEUE);
 	ib_drain_qp(x.qp);
 	expect_equal(s.done, s.posted);
 	end(&s);
@@ -197,13 +198,17 @@ static void datagrams(struct tb *tb, struct tb_end *a)
 SCENARIO(kernel_drain, "kernel verbs: drained in the middle of traffic, memory freed at once",
 	 .no_qps = true, .any_packets = true)
 {
+	unsigned flushed = 0;
+
 	ignore_events(a);
 	ignore_events(b);
 	for (unsigned us = 1; us < 45 && still_right(); us += 7) {
-		both_ways(tb, a, b, IB_POLL_SOFTIRQ, CFG_US(us));
-		both_ways(tb, a, b, IB_POLL_WORKQUEUE, CFG_US(us));
-		both_ways(tb, a, b, IB_POLL_DIRECT, CFG_US(us));
+		flushed += both_ways(tb, a, b, IB_POLL_SOFTIRQ, CFG_US(us));
+		flushed += both_ways(tb, a, b, IB_POLL_WORKQUEUE, CFG_US(us));
+		flushed += both_ways(tb, a, b, IB_POLL_DIRECT, CFG_US(us));
 	}
+	/* not in each round: under a schedule of hcasim explore one may come after all traffic */
+	expect_that(flushed, >, 0);
 	shared_cq(tb, a, b);
 	shared_receives(tb, a, b);
 	datagrams(tb, a);

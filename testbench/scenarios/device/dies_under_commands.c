@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device stops while a thread gives it commands, one after the other. Whatever the command has come
+ * to by then, the thread is told at once, and not when the time of the command is over. hcasim explore
+ * lets the device be found dead at every step of a command: also when the thread has given it, and
+ * does not sleep yet. Then nobody wakes it later, because no other thread gives commands.
+ */
+/* behaviours: CMD-device-dies */
+#include "model/engine/base/engine.h"
+#include "testbench/harm.h"
+
+enum { RESET_BIT = 1, SETTLE_MS = 10, POLL_US = 100 };
+
+static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [15] = 7};
+
+struct worker {
+	struct drv_device *dev;
+	int rc;
+	bool done;
+};
+
+static void worker(void *arg)
+{
+	struct worker *w = arg;
+
+	while (!w->rc) {
+		struct drv_raw_cmd cmd = {
+			.op = HCR_MGID_HASH, .in = group, .in_len = DRV_GID_BYTES, .out_imm = true};
+
+		w->rc = drv_cmd(w->dev, &cmd);
+	}
+	w->done = true;
+}
+
+SCENARIO(dies_under_commands, "a device stops under commands: none waits for its answer for long",
+	 .no_qps = true, .stays_up = true)
+{
+	static struct worker w; /* it may outlive a scenario that fails */
+
+	w = (struct worker){.dev = a->dev};
+	must(drv_catas_watch(a->dev, CFG_US(POLL_US)));
+	a->platform->ops->thread_start(a->platform, "worker", worker, &w);
+	pass_time(CFG_US(250));
+	ignore_events(b);
+	hca_catastrophe(host_hca(a->host), ERR_BUF_INJECTED, 0, "a test");
+	expect_event(a, IBV_EVENT_DEVICE_FATAL);
+	expect_catastrophe(a);
+	pass_time(CFG_MS(SETTLE_MS));
+	expect_true(w.done);
+	expect_equal(w.rc, -EIO);
+	if (!still_right())
+		return;
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(SETTLE_MS));
+	ignore_events(a);
+	abandon(a);
+	take_down(b);
+}
