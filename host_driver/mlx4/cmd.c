@@ -146,9 +146,9 @@ static int hcr_wait(struct drv_device *dev, uint64_t timeout_ps)
 	struct hcr regs;
 
 	for (unsigned n = 0;; n++) {
+		hcr_read_word(dev, &regs, HCR_DWORDS - 1);
 		if (dev->dead)
 			return -EIO;
-		hcr_read_word(dev, &regs, HCR_DWORDS - 1);
 		if (!drv_hcr_pending(&regs, dev->cmd.toggle))
 			return 0;
 		if (dev->p->ops->now_ps(dev->p) - start > timeout_ps) {

@@ -73,6 +73,7 @@ struct function {
 
 /* Of dead.c. */
 struct dead {
+	bool command_begun;     /* some of its words have been written, and not the last one */
 	struct drv_device *dev; /* the driver's, while there is one */
 	void (*fn)(void *arg, const struct drv_event *event);
 	void *arg;     /* of fn */

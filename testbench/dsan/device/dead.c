@@ -87,10 +87,16 @@ void dead_config(struct checker *c)
 		talk(c, "configuration space is");
 }
 
+/* A command that it has begun to write when the device is found dead, it may write to its end. */
 void dead_register(struct checker *c, uint64_t offset)
 {
-	if (offset != BAR0_RESET)
-		talk(c, offset - BAR0_HCR < sizeof(struct hcr) ? "a command is" : "a register is");
+	struct dead *d = &c->dead;
+	const bool command = offset - BAR0_HCR < sizeof(struct hcr), begun = d->command_begun;
+
+	if (command && d->dev && (begun || !drv_is_dead(d->dev)))
+		d->command_begun = offset != BAR0_HCR + sizeof(struct hcr) - sizeof(uint32_t);
+	if (offset != BAR0_RESET && !(command && begun))
+		talk(c, command ? "a command is" : "a register is");
 }
 
 /* --- it is found dead --- */
