@@ -40,9 +40,9 @@ struct platform_ops {
 
 	/*
 	 * BAR accesses, bytes in memory order. A read returns after the round trip (takes time). A
-	 * write is posted: it returns after the CPU's own cost, and writes reach the device in
-	 * program order. `mmio_write` is at most 8 bytes; `mmio_copy64` is one write-combined
-	 * 64-byte line.
+	 * write is posted: it returns after the CPU's own cost, which may pass before and after the
+	 * write leaves (takes time), and writes reach the device in program order. `mmio_write` is
+	 * at most 8 bytes; `mmio_copy64` is one write-combined 64-byte line.
 	 */
 	void (*mmio_read)(struct platform *p, unsigned bar, uint64_t offset, void *bytes,
 			  unsigned size);
