@@ -318,7 +318,7 @@ END
 
 # what comes after the failure is called a consequence
 must_fail told_of_consequences 'more guest errors came after the failure, while the driver was taken down: they are its consequences' '.any_packets = true' <<'END'
-	rdma_write(a, .wr_id = 8, .len = 4096, .repeat = 8);
+	rdma_write(a, .wr_id = 8, .len = 4096, .repeat = 64);
 	expect_that(1, ==, 2);
 END
 
