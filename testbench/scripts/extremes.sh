@@ -40,7 +40,7 @@ export -f what_failed
 # one "NUMBER TOTAL ROW=VALUE SCENARIO": runs it and writes status and message to its file
 one()
 {
-	local setting=$3 scenario=$4 file out status
+	local setting=$3 scenario=$4 row=${3%%=*} file out status
 	file=$dir/$setting/$scenario
 	[ -e "$file" ] && return
 	mkdir -p "$dir/$setting"
@@ -52,7 +52,7 @@ one()
 	0) echo passed ;;
 	124 | 137) echo "failed: not done in ${EXTREMES_SECONDS:-120} s" ;;
 	1) if grep -q '^  lacks: ' "$out/text"; then echo passed; else echo "failed: $(what_failed "$out/text")"; fi ;;
-	2) if grep -q "${setting%%=*}" "$out/text"; then echo passed; else echo "failed: refused, and not by its name"; fi ;;
+	2) if grep -qE "${row%%.*}[0-9]?\.${row#*.}" "$out/text"; then echo passed; else echo "failed: refused, and not by its name"; fi ;;
 	*) echo "failed: status $status: $(what_failed "$out/text")" ;;
 	esac >"$out/result"
 	echo "$1/$2 $setting $scenario $(cut -d: -f1 "$out/result")"
