@@ -336,8 +336,8 @@ static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
 
 /* --- the device --- */
 
-/* The firmware writes the entry behind which a CQ goes on in its new buffer: its last byte makes it valid. Software
- * that polls may take it, and free the old buffer, before the command has ended. */
+/* The firmware writes the entry behind which a CQ goes on in its new buffer: its last byte makes it
+ * valid. Software that polls may take it, and free the old buffer, before the command has ended. */
 static bool ends_buffer(const struct hca_dma_seen *dma)
 {
 	struct cqe last = {0};

@@ -179,9 +179,8 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	if (rc == -ETIMEDOUT) {
 		wanted_timed_out(a);
 		given_up_add(a);
-	}
-	if (rc == -ETIMEDOUT)
 		dead_timeout_check(a);
+	}
 	if (a->command.done && !rc && out && *out != a->command.answer.out_param)
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the device answered 0x%" PRIx64 ", and the driver returns 0x%" PRIx64,

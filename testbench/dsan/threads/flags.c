@@ -92,8 +92,7 @@ static void kept_tell(struct runner *r, const struct stored_flag *f, const void 
 	checker_functions(by, n, names, sizeof(names));
 	r->c->tell(r->c, &(struct breach){RULE_lock_misused, {0}, pc, f->pc},
 		   "a thread waits for a flag as for a lock, and the call that has set it has "
-		   "returned "
-		   "without clearing it: set by %s",
+		   "returned without clearing it: set by %s",
 		   names);
 }
 
@@ -127,8 +126,7 @@ void flags_turn_ends(struct runner *r)
 	if (was.at && r->c && stored_find(was.at) && !is_set(was.at))
 		r->c->tell(r->c, &(struct breach){RULE_wait_unchecked, {0}, was.pc, NULL},
 			   "a thread clears what a handler of interrupts sets, behind the arming "
-			   "of the "
-			   "CQ: an event that came between them is lost");
+			   "of the CQ: an event that came between them is lost");
 }
 
 void threads_armed(void)

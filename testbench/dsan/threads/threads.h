@@ -5,8 +5,9 @@
  * one such place to the next is a turn. What a thread has read in an older turn may have changed.
  *
  * threads.c hears of turns, loads and stores. locks.c judges locks, waits.c those who sleep and those
- * who wake them, flags.c flags that are locks or ask for work, handlers.c handlers that are left, freed.c memory that was given back. None of them needs threads to meet in the run at
- * hand: a lock that is missing is found when the code behind it runs once.
+ * who wake them, flags.c flags that are locks or ask for work, handlers.c handlers that are left,
+ * freed.c memory that was given back. None of them needs threads to meet in the run at hand: a lock
+ * that is missing is found when the code behind it runs once.
  */
 #ifndef TESTBENCH_DSAN_THREADS_THREADS_H
 #define TESTBENCH_DSAN_THREADS_THREADS_H
