@@ -17,18 +17,6 @@ struct member {
 		name, (uint64_t)(is), (uint64_t)(asked)                                            \
 	}
 
-/* A call that posts requests, in any thread. Each interface has a list of its own, of calls that run. */
-struct posting {
-	struct posting *next, **list;
-	unsigned thread;
-	const void *qp, *wr; /* of that interface; wr: the next to be passed on */
-};
-
-void posting_begin(struct posting *p, struct posting **list, const void *qp, const void *wr);
-void posting_drop(struct posting *p);
-/* That of the running thread; NULL: none. */
-struct posting *posting_find(struct posting *list);
-
 /* A function that passes on what it was given, in a structure of its own. */
 struct passing {
 	struct checker *c; /* NULL: nothing is judged */

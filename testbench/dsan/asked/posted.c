@@ -2,8 +2,8 @@
 /* As hooks.c: requests that the RDMA core passes on to the driver say what the core was asked for. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/asked/posting.h"
 #include "testbench/dsan/hear/hooks.h"
-#include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"

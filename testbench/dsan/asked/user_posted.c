@@ -3,8 +3,8 @@
  * has asked for. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/asked/posting.h"
 #include "testbench/dsan/hear/hooks.h"
-#include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
