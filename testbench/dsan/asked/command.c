@@ -20,6 +20,9 @@
 
 enum { HOW_BYTES = 420, PS_PER_US = 1000000, GIVEN_UP = 16 };
 
+/* The event of an answer is on its way for less than this: interrupts and their handlers may be late. */
+static const uint64_t on_its_way_ps = UINT64_C(10) * 1000 * PS_PER_US;
+
 /* --- commands that were given up, and are answered later --- */
 
 /* By event, with this token; c NULL: free. */
@@ -142,6 +145,15 @@ static bool closes(const struct ask *a)
 	return row && row->flags & HCR_F_CLOSING;
 }
 
+/* The time that the driver gives the command was over, or nearly, when the answer came. */
+static bool answered_late(const struct ask *a)
+{
+	const struct wanted *w = &a->command.wants;
+
+	return w->known && w->timeout_ps && hcr_get_event(&a->command.hcr) &&
+	       a->command.done_ps + on_its_way_ps >= w->begun_ps + w->timeout_ps;
+}
+
 static void result_check(const struct ask *a, int rc)
 {
 	const struct hcr_status_row *status = hcr_status_find(a->command.answer.status);
@@ -150,6 +162,8 @@ static void result_check(const struct ask *a, int rc)
 
 	/* a driver may take an object for gone although the device refuses to give it back */
 	if (rc == right || (!rc && closes(a)))
+		return;
+	if (rc == -ETIMEDOUT && answered_late(a))
 		return;
 	if (rc == -ETIMEDOUT)
 		how_given(a, how, sizeof(how));

@@ -28,16 +28,22 @@ SCENARIO(late_command, "a command that was given up answers while the next one w
 {
 	const uint64_t right[2] = {hash(tb, a, groups[0]), hash(tb, a, groups[1])};
 
+	unsigned given_up = 0;
+
 	expect_true(right[0] != right[1] && right[0] && right[1]);
 	for (unsigned i = 0; i < ROUNDS && still_right(); i++) {
-		struct drv_raw_cmd given_up = {.op = HCR_NOP,
-					       .in_mod = HCR_NOP_IM,
-					       .timeout_ps = CFG_NS(i % 2 ? 10 : 1000)};
+		struct drv_raw_cmd nop = {.op = HCR_NOP,
+					  .in_mod = HCR_NOP_IM,
+					  .timeout_ps = CFG_NS(i % 2 ? 10 : 1000)};
+		const int rc = drv_cmd(a->dev, &nop);
 
-		must_fail(-ETIMEDOUT, drv_cmd(a->dev, &given_up));
+		/* under explore, the answer may be there before the driver begins to wait */
+		expect_true(!rc || rc == -ETIMEDOUT);
+		given_up += rc != 0;
 		expect_equal(hash(tb, a, groups[i % 2]), right[i % 2]);
 		expect_equal(hash(tb, a, groups[!(i % 2)]), right[!(i % 2)]);
 	}
+	expect_true(given_up > 0);
 	late_write(a, "eqe", CFG_MS(2));
 	expect_equal(hash(tb, a, groups[0]), right[0]);
 	expect_true(!drv_is_dead(a->dev));
