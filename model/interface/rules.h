@@ -338,6 +338,11 @@
 	  "Linux dev-tools/kasan: use-after-free, double-free", \
 	  "who else has a pointer to it, and who waits for those before it is freed", \
 	  "an event stays in a list when it is freed") \
+	R(local_ended, \
+	  "a pointer to a local variable is used after the variable's function has ended", \
+	  "Linux dev-tools/kasan: stack use; a record on the stack is taken out of its list before the function returns", \
+	  "each way out of the function that linked its local variable, those of errors and timeouts first", \
+	  "a call that times out leaves its record in the list of calls") \
 	R(heap_overrun, \
 	  "the driver reads or writes behind the end of a piece of memory that it has taken", \
 	  "Linux dev-tools/kasan: slab-out-of-bounds", \

@@ -243,6 +243,7 @@ static bool is_of_software(enum guest_rule rule)
 	case RULE_freed_in_use:
 	case RULE_heap_overrun:
 	case RULE_interrupt_sleeps:
+	case RULE_local_ended:
 	case RULE_lock_misused:
 	case RULE_lock_order:
 	case RULE_not_given_back:

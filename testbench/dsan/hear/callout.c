@@ -163,9 +163,12 @@ void __tsan_func_entry(void *caller)
 void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
+	/* the function that ends was compiled with frame pointers, and so was this one */
+	const void *frame = *(const void *const *)__builtin_frame_address(0);
+
 	for (struct callout_listener *l = listeners; l; l = l->next)
 		if (l->leave)
-			l->leave(l->ctx);
+			l->leave(l->ctx, frame);
 }
 
 void __tsan_atomic_thread_fence(int order);

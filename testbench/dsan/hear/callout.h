@@ -38,9 +38,10 @@ struct callout_listener {
 	void (*elsewhere_load)(void *ctx, uintptr_t at, size_t bytes, const void *pc);
 	/* The store that was heard last copies these bytes from other memory. */
 	void (*copied)(void *ctx, uintptr_t at, uintptr_t from, size_t bytes);
-	/* A function of the layers above mlx4 begins, and ends. */
+	/* A function of the layers above mlx4 begins, and ends. All its variables, and those of the
+	 * functions that it has called, have lower addresses than `frame`. */
 	void (*enter)(void *ctx, const void *pc);
-	void (*leave)(void *ctx);
+	void (*leave)(void *ctx, const void *frame);
 	struct callout_listener *next; /* of callout.c */
 };
 

@@ -49,7 +49,7 @@ static void hear_enter(void *ctx, const void *pc)
 	heard.depth++;
 }
 
-static void hear_leave(void *ctx)
+static void hear_leave(void *ctx, const void *frame)
 {
 	heard.depth--;
 }

@@ -477,6 +477,58 @@ static void a_handler_is_taken_back_before_its_memory_is_freed(void **state)
 	expect_rule(RULE_freed_in_use);
 }
 
+/* --- pointers to local variables --- */
+
+static uintptr_t list;
+
+/* The thread stores a pointer to a variable, and goes on. */
+static void points(uintptr_t *at, const uintptr_t *to)
+{
+	struct runner *r = runner_now();
+
+	*at = (uintptr_t)to;
+	r->pointer = (uintptr_t)at;
+	locals_stored(r);
+}
+
+static void a_list_forgets_a_local_before_its_function_ends(void **state)
+{
+	uintptr_t local = 0;
+	struct runner *r = runner_now();
+
+	r->outermost = (uintptr_t)__builtin_frame_address(0);
+	points(&list, &local);
+	locals_end(r, (uintptr_t)&local); /* a function that this one called */
+	locals_load(r, (uintptr_t)&list, places);
+	list = 0;
+	locals_end(r, (uintptr_t)(&local + 1));
+	locals_load(r, (uintptr_t)&list, places);
+	assert_int_equal(reports, 0);
+	points(&list, &local);
+	locals_end(r, (uintptr_t)(&local + 1));
+	assert_int_equal(reports, 0);
+	locals_load(r, (uintptr_t)&list, places);
+	expect_rule(RULE_local_ended);
+}
+
+static void another_thread_moves_a_pointer_to_a_local(void **state)
+{
+	uintptr_t local = 0, other, *heap = calloc(1, sizeof(*heap));
+	struct runner *r = runner_now();
+
+	r->outermost = (uintptr_t)__builtin_frame_address(0);
+	points(heap, &local);
+	running = &two;
+	points(&list, &local);
+	points(&list, &other); /* whose variable that is, nobody knows */
+	points(&list, &local);
+	running = &one;
+	assert_false(freed_take(heap, places));
+	locals_end(r, (uintptr_t)(&local + 1));
+	locals_load(r, (uintptr_t)&list, places);
+	expect_rule(RULE_local_ended);
+}
+
 /* --- where a call has come by --- */
 
 static void what_ran_before_a_register_was_written_is_known_later(void **state)
@@ -551,6 +603,8 @@ int main(void)
 		T(what_asks_for_work_is_not_cleared_behind_the_arming),
 		T(freed_memory_is_neither_used_nor_freed),
 		T(a_handler_is_taken_back_before_its_memory_is_freed),
+		T(a_list_forgets_a_local_before_its_function_ends),
+		T(another_thread_moves_a_pointer_to_a_local),
 		T(what_ran_before_a_register_was_written_is_known_later),
 		T(who_made_and_changed_an_object_is_known_later),
 	};

@@ -321,8 +321,7 @@ static unsigned read_place(uintptr_t at, unsigned thread)
 	return (unsigned)((at >> 2 ^ at >> 13) + thread * 2654435761u) % READS;
 }
 
-/* Its own stack is nobody else's. */
-static bool on_stack(uintptr_t at)
+bool on_own_stack(uintptr_t at)
 {
 	return at >= (uintptr_t)__builtin_frame_address(0) &&
 	       at < (uintptr_t)kernel_thread_outermost(kernel_thread_running());
@@ -353,7 +352,7 @@ static void write_check(struct runner *r, uintptr_t at, const char *device, cons
 
 void locks_store(struct runner *r, uintptr_t at, const void *pc)
 {
-	if (!on_stack(at))
+	if (!on_own_stack(at))
 		write_check(r, at, NULL, pc);
 }
 

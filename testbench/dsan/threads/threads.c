@@ -9,7 +9,11 @@
 
 #include <stdlib.h>
 
-enum { HOSTS = 2, RUNNERS = 1 << 12 /* a power of two */ };
+enum {
+	HOSTS = 2,
+	RUNNERS = 1 << 12,     /* a power of two */
+	STACK_BYTES = 1 << 20, /* those of kernel.cpp */
+};
 
 /* Memory of the driver belongs to no host, and one process runs one simulation. */
 static struct runner *runners[RUNNERS]; /* by number of the thread */
@@ -56,8 +60,17 @@ static struct runner *runner_of(const struct kernel_thread *thread)
 	if (!*r)
 		abort();
 	if ((*r)->number != number)
-		**r = (struct runner){.number = number};
+		**r = (struct runner){.number = number,
+				      .outermost = (uintptr_t)kernel_thread_outermost(thread)};
 	return *r;
+}
+
+bool runners_stack(uintptr_t at)
+{
+	for (unsigned i = 0; i < RUNNERS; i++)
+		if (runners[i] && runners[i]->outermost - at <= STACK_BYTES)
+			return true;
+	return false;
 }
 
 struct runner *runner_now(void)
@@ -111,14 +124,23 @@ static void turn_ends(struct runner *r)
 
 /* --- what it loads and stores --- */
 
+/* The store that was heard last is made now. */
+static void stored(struct runner *r)
+{
+	if (r->pointer)
+		locals_stored(r);
+}
+
 static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 {
 	struct runner *r = runner_now();
 
 	if (!r)
 		return;
+	stored(r);
 	trail_add(r, pc);
 	freed_check(r, at, bytes, false, pc);
+	locals_load(r, at, pc);
 	heap_load(r->c, at, bytes, pc);
 	accesses_add(&r->loads, at, bytes, pc);
 	if (r->woken.watched)
@@ -132,6 +154,9 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 
 	if (!r)
 		return;
+	stored(r);
+	if (bytes == sizeof(void *) && at % sizeof(void *) == 0 && !on_own_stack(at))
+		r->pointer = at;
 	trail_add(r, pc);
 	freed_check(r, at, bytes, true, pc);
 	heap_store(r->c, at, bytes, pc);
@@ -147,6 +172,7 @@ static void on_enter(void *ctx, const void *pc)
 
 	if (!r)
 		return;
+	stored(r);
 	if (!r->asked)
 		trail_begin();
 	if (r->depth < DEPTH)
@@ -155,12 +181,14 @@ static void on_enter(void *ctx, const void *pc)
 	entered_note(r, pc);
 }
 
-static void on_leave(void *ctx)
+static void on_leave(void *ctx, const void *frame)
 {
 	struct runner *r = runner_now();
 
 	if (!r || !r->depth)
 		return;
+	stored(r);
+	locals_end(r, (uintptr_t)frame);
 	r->depth--;
 	r->returns += !r->depth;
 	if (r->armed_depth > r->depth)
@@ -326,6 +354,7 @@ void threads_leave(struct platform *p)
 	flags_forget();
 	handlers_forget();
 	freed_forget();
+	locals_forget();
 	heap_forget();
 	counts_forget();
 	newest = NULL;

@@ -95,6 +95,8 @@ struct runner {
 		uintptr_t at; /* 0: nothing was cleared behind the arming */
 		const void *pc;
 	} cleared;
+	uintptr_t outermost;         /* its stack ends there */
+	uintptr_t pointer;           /* of locals.c: where it has just stored 8 bytes; 0: nowhere */
 	struct guest_object subject; /* of history.c: of the call of the driver that it made last */
 	bool asked;                  /* it is in a call that has an ask (asked/asked.h) */
 	bool ends;                   /* its process ends: what it still enters is not noted */
@@ -115,14 +117,27 @@ static inline void trail_add(struct runner *r, const void *pc)
 
 /* The running thread; NULL: none that the driver has called from. */
 struct runner *runner_now(void);
+/* Whether that is in the stack of a thread of the driver. */
+bool runners_stack(uintptr_t at);
 /* The one that wrote a register of that host last; NULL: none has. */
 struct runner *runner_told(unsigned host);
 
 /* locks.c */
+/* The running thread's own stack is nobody else's. */
+bool on_own_stack(uintptr_t at);
 void locks_load(struct runner *r, uintptr_t at, const void *pc);
 void locks_store(struct runner *r, uintptr_t at, const void *pc);
 /* Memory is given back. */
 void locks_memory_gone(uintptr_t at, size_t bytes);
+
+/* locals.c */
+/* r->pointer is where it has stored what may be a pointer. */
+void locals_stored(struct runner *r);
+/* A function ends, whose variables and those of all that it called have lower addresses. */
+void locals_end(const struct runner *r, uintptr_t frame);
+void locals_load(const struct runner *r, uintptr_t at, const void *pc);
+void locals_memory_gone(uintptr_t at, size_t bytes);
+void locals_forget(void);
 
 /* entered.c */
 void entered_note(struct runner *r, const void *pc);
