@@ -179,6 +179,7 @@ static int neighbour_wait(struct net_port *net, const struct neigh_address *whom
 	struct platform *p = drv_platform(net->dev);
 	const uint64_t deadline =
 		within_ps < UINT64_MAX - now(net) ? now(net) + within_ps : UINT64_MAX;
+	const struct neigh *n;
 	int rc;
 
 	net->waiting++;
@@ -191,7 +192,10 @@ static int neighbour_wait(struct net_port *net, const struct neigh_address *whom
 			rc = -ETIMEDOUT;
 		if (rc != -EAGAIN)
 			break;
-		p->ops->waitq_wait(p, net->waitq, deadline);
+		/* the answer may have come while the question left */
+		n = neigh_find(&net->neighbours, whom);
+		if (n && n->state == NEIGH_INCOMPLETE)
+			p->ops->waitq_wait(p, net->waitq, deadline);
 	}
 	net->waiting--;
 	return rc;
