@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ping-pong with datagrams. The client makes its address handle from what the server sent over the
- * socket; the server makes its own from the completion of the first datagram. A receive buffer has
- * 40 more bytes, for the GRH. rc_pingpong describes what the programs have in common.
+ * socket; the server makes its own from the completion and the GRH of the first datagram, so its answers
+ * have the client's flow label and traffic class. A receive buffer has 40 more bytes, for the GRH.
+ * rc_pingpong describes what the programs have in common.
  */
 #include "testbench/process.h"
 
 #include <infiniband/verbs.h>
 
+#include <arpa/inet.h>
+
 enum { SIZE = 2048, GRH = 40, ROUNDS = 20, DEPTH = 8, QKEY = 0x11111111 };
+enum { FLOW_LABEL = 0xabcde, TRAFFIC_CLASS = 0x5a };
 
 struct address {
 	uint32_t lid, qpn;
@@ -24,6 +28,7 @@ struct pingpong {
 	struct ibv_ah *ah;
 	uint32_t peer_qpn;
 	uint8_t *buf;
+	bool ethernet;
 };
 
 static int open_all(struct pingpong *pp)
@@ -96,6 +101,15 @@ static int learn_peer(struct pingpong *pp, struct ibv_wc *wc)
 	return pp->ah ? 0 : -1;
 }
 
+/* Over Ethernet the 40 bytes may be an IPv4 header, which has no flow label. */
+static bool comes_back(const struct pingpong *pp)
+{
+	const struct ibv_grh *grh = (const void *)pp->buf;
+
+	return pp->ethernet ||
+	       ntohl(grh->version_tclass_flow) == (6U << 28 | TRAFFIC_CLASS << 20 | FLOW_LABEL);
+}
+
 static int play(struct pingpong *pp, bool client)
 {
 	unsigned sent = 0, received = 0;
@@ -117,7 +131,8 @@ static int play(struct pingpong *pp, bool client)
 			continue;
 		}
 		received++;
-		if (wc.byte_len != GRH + SIZE || (!pp->ah && learn_peer(pp, &wc)) || recv_one(pp) ||
+		if (!comes_back(pp) || wc.byte_len != GRH + SIZE ||
+		    (!pp->ah && learn_peer(pp, &wc)) || recv_one(pp) ||
 		    ((!client || received < ROUNDS) && send_one(pp)))
 			return -1;
 	}
@@ -143,11 +158,14 @@ static int pingpong(void *arg)
 	o = oob_open("ud_pingpong");
 	if (oob_write(o, &mine, sizeof(mine)) || oob_read(o, &peer, sizeof(peer)))
 		return 3;
+	pp.ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
 	if (arg) {
 		ah.dlid = (uint16_t)peer.lid;
-		/* an Ethernet port has no LID */
-		ah.is_global = port.link_layer == IBV_LINK_LAYER_ETHERNET;
-		ah.grh = (struct ibv_global_route){.dgid = peer.gid, .hop_limit = 1};
+		ah.is_global = 1;
+		ah.grh = (struct ibv_global_route){.dgid = peer.gid,
+						   .flow_label = FLOW_LABEL,
+						   .traffic_class = TRAFFIC_CLASS,
+						   .hop_limit = 1};
 		pp.ah = ibv_create_ah(pp.pd, &ah);
 		pp.peer_qpn = peer.qpn;
 	}
