@@ -136,7 +136,7 @@ $(O)/hcasim: $(objs) $(mainobj)
 CALLOUTS := -DFIELD_STORES_INLINED -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset malloc calloc free,-D$(f)=callout_$(f))
 # The layers above mlx4 also tell each function that is entered (hear/entered.c), so none may disappear in its caller.
 ENTERED := -fno-inline --param tsan-instrument-func-entry-exit=1
-called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/%,$(src-y)))
+called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/% host_driver/net/%,$(src-y)))
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)

@@ -76,10 +76,16 @@ bool uv_channel_take(struct uv_channel *c, struct uv_event *event)
 	return true;
 }
 
-void uv_events_drop(struct drv_list *of_object)
+static void events_free(struct drv_list *of_object)
 {
 	while (!drv_list_empty(of_object))
 		event_free(container_of(of_object->next, struct uv_event, object));
+}
+
+void uv_events_drop(struct uv_object *o)
+{
+	events_free(&o->comp_events);
+	events_free(&o->async_events);
 }
 
 /* Queues an event. Without memory the event is lost, as it is in Linux. */

@@ -64,8 +64,7 @@ struct uv_object *uv_object_new(struct uv_file *file, enum uv_kind kind, void *u
 
 static void object_free(struct uv_object *o)
 {
-	uv_events_drop(&o->comp_events);
-	uv_events_drop(&o->async_events);
+	uv_events_drop(o);
 	drv_list_del(&o->link);
 	free(o);
 }

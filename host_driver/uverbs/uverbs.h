@@ -126,7 +126,8 @@ int uv_channel_create(struct uv_process *process, enum uv_fd_kind kind,
 void uv_channel_put(struct uv_channel *channel);
 /* Takes the first event, and counts it as reported. False: there is none. */
 bool uv_channel_take(struct uv_channel *channel, struct uv_event *event);
-void uv_events_drop(struct drv_list *of_object);
+/* Drops those of an object. */
+void uv_events_drop(struct uv_object *object);
 /* The handlers of all objects. `context` is the struct uv_object. Interrupt context. */
 void uv_comp_handler(struct ib_cq *cq, void *context);
 void uv_object_event(struct ib_event *event, void *context);

@@ -249,7 +249,7 @@
 	  "the order of tear-down: QPs first, then their SRQ and CQs, then EQs", \
 	  "a CQ is destroyed before the QP that completes to it") \
 	R(number_taken, \
-	  "a number, or the table entry of a number, was given back while the device has a live object with it", \
+	  "a number, or the table entry of a number, was given back while the device has a live object with it, or the driver still finds it in its own table", \
 	  "Linux mlx4_cq_free, mlx4_qp_free, mlx4_srq_free, mlx4_mpt_release: after HW2SW or 2RST", \
 	  "that the command which takes the object back comes first, and that it has succeeded", \
 	  "a CQ's number is freed before HW2SW_CQ, and the next CQ gets it") \

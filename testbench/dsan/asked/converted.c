@@ -6,6 +6,7 @@
 #include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/core/core.h"
+#include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 
 #include <arpa/inet.h>
@@ -114,4 +115,69 @@ W(int, ib_ah_to_drv, const struct ib_device *device, const struct rdma_ah_attr *
 		    {"dgid, second half", be64_load(drv->dgid + 8),
 		     be64_load(attr->grh.dgid.raw + 8)});
 	return rc;
+}
+
+/* A call that answers a datagram, of any thread. */
+struct answering {
+	struct answering *next;
+	unsigned thread;
+	const struct ibv_wc *wc;
+	const struct grh *grh;
+	uint8_t port_num;
+};
+
+static struct answering *answerings;
+
+static void answering_drop(struct answering *a)
+{
+	struct answering **at = &answerings;
+
+	while (*at && *at != a)
+		at = &(*at)->next;
+	if (*at)
+		*at = a->next;
+}
+
+/* Source: IBA 8.3, the GRH; ibv_create_ah_from_wc(3): the answer goes back the way that the datagram came */
+static void answer_check(const struct answering *a, const struct ibv_ah_attr *attr,
+			 struct checker *c)
+{
+	const bool global = (a->wc->wc_flags & IBV_WC_GRH) != 0;
+
+	SAY(c, RULE_context_differs, "ibv_init_ah_from_wc", attr, {"dlid", attr->dlid, a->wc->slid},
+	    {"sl", attr->sl, a->wc->sl},
+	    {"src_path_bits", attr->src_path_bits, a->wc->dlid_path_bits},
+	    {"port_num", attr->port_num, a->port_num}, {"is_global", attr->is_global, global});
+	if (global)
+		SAY(c, RULE_context_differs, "ibv_init_ah_from_wc", attr,
+		    {"flow_label", attr->grh.flow_label, grh_get_flow_label(a->grh)},
+		    {"traffic_class", attr->grh.traffic_class, grh_get_tclass(a->grh)},
+		    {"dgid, first half", be64_load(attr->grh.dgid.raw),
+		     be64_load(grh_sgid_cptr(a->grh))},
+		    {"dgid, second half", be64_load(attr->grh.dgid.raw + 8),
+		     be64_load(grh_sgid_cptr(a->grh) + 8)});
+}
+
+W(struct ibv_ah *, ibv_create_ah, struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	struct ib_device *device = UV_CONTEXT(pd->context)->file->device;
+	struct checker *c = checker_of_host(device->platform->host);
+	const unsigned thread = ask_thread();
+	const struct answering *a = answerings;
+
+	while (a && a->thread != thread)
+		a = a->next;
+	if (a && c && !rdma_protocol_roce(device, a->port_num))
+		answer_check(a, attr, c);
+	return __real_ibv_create_ah(pd, attr);
+}
+
+W(struct ibv_ah *, ibv_create_ah_from_wc, struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
+  uint8_t port_num)
+{
+	__attribute__((cleanup(answering_drop))) struct answering a = {answerings, ask_thread(), wc,
+								       (const void *)grh, port_num};
+
+	answerings = &a;
+	return __real_ibv_create_ah_from_wc(pd, wc, grh, port_num);
 }

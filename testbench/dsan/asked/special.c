@@ -12,7 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 160, HEADERS_MAX = 128, TRANSPORT_BYTES = BTH_BYTES + sizeof(struct deth) };
+enum {
+	VLAN_ID = 0xfff,
+	TEXT_BYTES = 160,
+	HEADERS_MAX = 128,
+	TRANSPORT_BYTES = BTH_BYTES + sizeof(struct deth)
+};
 
 /* HEADER_SAYS(compared, layout, header, field, what was asked for) */
 #define HEADER_SAYS(c, type, at, field, asked)                                                     \
@@ -95,6 +100,17 @@ static void ip_says(struct compared *c, const uint8_t *l3, enum roce_kind kind,
 	HEADER_SAYS(c, grh, grh, hop_limit, ah->hop_limit);
 }
 
+/* A frame without a tag, or with one that has a priority only, is of no VLAN. Source: IEEE 802.1Q 9.6 */
+static bool on_another_vlan(const struct compared *c, const struct drv_ah_attr *ah, uint16_t tag)
+{
+	const struct made *qp = c->ask->made;
+	struct drv_gid own;
+
+	if (!qp || !c->ask->dev || drv_eth_gid_get(c->ask->dev, qp->port, ah->sgid_index, &own))
+		return false;
+	return (tag == VLAN_NONE ? 0 : tag & VLAN_ID) != (own.vlan == VLAN_NONE ? 0 : own.vlan);
+}
+
 /* Source: IBA A17.3 (frames of RoCE); Linux build_mlx_header */
 static void ethernet_says(struct compared *c, const uint8_t *headers, size_t n,
 			  const struct drv_special_send *send)
@@ -122,6 +138,9 @@ static void ethernet_says(struct compared *c, const uint8_t *headers, size_t n,
 	else if (memcmp(gid, ah->dgid, sizeof(gid)))
 		bytes_differ(c, "the destination GID in the packet's header", (const void *)c->from,
 			     sizeof(gid));
+	else if (on_another_vlan(c, ah, at.vlan))
+		bytes_differ(c, "the VLAN in the packet's header", (const void *)c->from,
+			     2 * MAC_BYTES + sizeof(struct vlan_tag));
 	else if (vlan_priority(at.vlan) != ah->sl)
 		bytes_differ(c, "the priority in the packet's header", (const void *)c->from,
 			     sizeof(struct vlan_tag));

@@ -92,18 +92,24 @@ static void quiet_check(struct checker *c)
 static void reset_written(struct checker *c)
 {
 	struct function *f = &c->function;
+	const struct function before = *f;
 
 	if (!f->semaphore && !f->raw)
 		report_now(c, RULE_reset_sequence,
 			   "the reset is written, and nobody has read the semaphore and found it "
 			   "free:");
-	*f = (struct function){.raw = f->raw,
-			       .own_reset = !f->raw,
+	*f = (struct function){.raw = before.raw,
+			       .own_reset = !before.raw,
 			       .reset_once = true,
 			       .was_reset = true,
 			       .reset_ps = hca_now(c->host.hca),
-			       .disowned = f->disowned,
-			       .owned_by = f->owned_by};
+			       .disowned = before.disowned,
+			       .owned_by = before.owned_by};
+	/* the host's handlers stay */
+	for (unsigned v = 0; v < FUNCTION_VECTORS; v++) {
+		f->vectors[v].handlers = before.vectors[v].handlers;
+		f->vectors[v].handler_by = before.vectors[v].handler_by;
+	}
 	for (unsigned word = 0; word < FUNCTION_WORDS; word++)
 		f->before[word] = hca_config_peek(c->host.hca, word * WORD_BYTES);
 	chain_take(&f->reset_by);

@@ -235,6 +235,7 @@ W(int, drv_special_send, struct drv_qp *qp, const struct drv_special_send *send)
 
 	ask_begin(&a, ASK_SENDS, __func__, platform_of(qp), drv_qp_num(qp));
 	a.followed = ask_follows(&a, HCA_QP, true);
+	a.dev = drv_device_of(qp);
 	a.made = made_find(qp);
 	a.sends.special = send;
 	a.sends.says = mads_request_says;

@@ -21,6 +21,25 @@
 
 enum { WRITERS = 18, RETRIES_MAX = 7 };
 
+W(void, cm_set_state, struct cm_id *id, enum ib_cm_state state)
+{
+	const struct checker *c = checker_of_host(id->ib.device->platform->host);
+
+	if (c)
+		connections_state(c, be32toh(id->ib.local_id), state);
+	__real_cm_set_state(id, state);
+}
+
+/* Who is told of its end need not answer. */
+W(void, ib_destroy_cm_id, struct ib_cm_id *cm_id)
+{
+	const struct checker *c = checker_of_host(cm_id->device->platform->host);
+
+	if (c)
+		connections_state(c, be32toh(cm_id->local_id), IB_CM_IDLE);
+	__real_ib_destroy_cm_id(cm_id);
+}
+
 /* A newer message may have its place already. */
 struct message message_of(const struct ib_cm_id *cm_id, bool answer, unsigned attr,
 			  const char *name, int rc)

@@ -7,6 +7,7 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/pins.h"
 
 #include "host_driver/uverbs/lib.h"
@@ -15,7 +16,7 @@
 
 #include <infiniband/verbs.h>
 
-enum { TAKEN = 256, DYING = 64, NAMES_BYTES = 240, NO_OBJECT = 4096 };
+enum { TAKEN = 256, DYING = 64, NAMES_BYTES = 240, NO_OBJECT = 4096, QUEUERS = 8 };
 
 #define HERE __builtin_return_address(0)
 
@@ -186,6 +187,46 @@ W(int, ibv_destroy_qp, struct ibv_qp *qp)
 	struct checker *c = checker_of(qp->context);
 
 	return destroyed(c, "ibv_destroy_qp", qp, __real_ibv_destroy_qp(qp));
+}
+
+/* --- events that were not taken --- */
+
+static bool is_about(const struct uv_event *e, const struct uv_object *o)
+{
+	return e->counter == &o->comp_reported || e->counter == &o->async_reported;
+}
+
+static void events_left_check(struct checker *c, const struct uv_channel *channel,
+			      const struct uv_object *o)
+{
+	const void *pcs[QUEUERS];
+	char names[NAMES_BYTES];
+
+	for (const struct drv_list *l = channel->events.next; l != &channel->events; l = l->next) {
+		const struct uv_event *e = container_of(l, struct uv_event, link);
+
+		if (!is_about(e, o))
+			continue;
+		checker_functions(pcs, heap_takers(e, pcs, QUEUERS), names, sizeof(names));
+		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, HERE, NULL},
+			"the object with handle %u is destroyed, and an event of it is left in a "
+			"channel; it was queued by %s",
+			o->handle, names);
+		return;
+	}
+}
+
+/* Source: Linux ib_uverbs_release_ucq, ib_uverbs_release_uevent */
+W(void, uv_events_drop, struct uv_object *o)
+{
+	struct uv_file *file = o->file;
+	struct checker *c = checker_of_host(file->device->platform->host);
+
+	__real_uv_events_drop(o);
+	if (c && file->async)
+		events_left_check(c, file->async, o);
+	for (struct drv_list *l = file->channels.next; c && l != &file->channels; l = l->next)
+		events_left_check(c, container_of(l, struct uv_channel, link), o);
 }
 
 /* --- objects that are being destroyed --- */

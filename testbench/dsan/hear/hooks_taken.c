@@ -212,8 +212,27 @@ W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 	return 0;
 }
 
+/* An event queue is read by the handler that has it for its argument. Source: Linux mlx4_cleanup_eq_table:
+ * mlx4_free_irqs before mlx4_free_eq */
+static void handler_reads_check(struct checker *c, const struct drv_buf *buf, const void *pc)
+{
+	for (unsigned v = 0; c && v < FUNCTION_VECTORS; v++) {
+		const struct drv_eq *eq = c->interrupts[v].arg;
+
+		if (c->function.vectors[v].handlers > 0 && eq && buf == &eq->buf)
+			checker_report(
+				c,
+				&(struct breach){RULE_freed_in_use, {GUEST_EQ, eq->eqn}, pc, NULL},
+				"the queue's buffer is freed, and the handler of interrupt vector "
+				"%u "
+				"that reads it is registered",
+				v);
+	}
+}
+
 W(void, drv_buf_free, struct drv_device *dev, struct drv_buf *buf)
 {
+	handler_reads_check(checker_of_host(dev->p->host), buf, HERE);
 	mtts_back(dev, &buf->mtt, HERE);
 	if (buf->mtt.valid)
 		buffer_gone(checker_of_host(dev->p->host), mtt_address(&buf->mtt));
@@ -645,6 +664,22 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 	return rc;
 }
 
+/* The driver finds the object of a number in a table; nobody may find it there when somebody else can get
+ * the number. Source: Linux mlx4_qp_remove before mlx4_qp_free; mlx4_cq_free, mlx4_srq_free */
+static void table_check(struct drv_device *dev, enum hca_object type, uint32_t number,
+			const void *pc)
+{
+	const struct drv_qp *qp = NULL;
+
+	if (type == HCA_QP && dev->qp_table)
+		qp = dev->qp_table[number & drv_table_mask(dev, DRV_T_QPC)];
+	if (qp && qp->qpn == number && checker_of_host(dev->p->host))
+		checker_report(checker_of_host(dev->p->host),
+			       &(struct breach){RULE_number_taken, {GUEST_QP, number}, pc, NULL},
+			       "the number is given back, and the driver's table still leads from "
+			       "it to the object");
+}
+
 W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
 {
 	const uint32_t used = b->used;
@@ -653,6 +688,9 @@ W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
 	for (unsigned i = 0; i < DEVICES; i++)
 		if (devices[i] && type_of(devices[i], b, &type) && claims_of(devices[i]))
 			claims_number_back(claims_of(devices[i]), type, number, HERE);
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i] && type_of(devices[i], b, &type))
+			table_check((struct drv_device *)devices[i], type, number, HERE);
 	taken_back(TAKEN_NUMBER, b, number & (b->size - 1), HERE);
 	*given_back_of(b) = (struct given_back){b, number};
 	__real_drv_bitmap_free(b, number);

@@ -298,6 +298,16 @@ void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
 	l->writers[0] = pc;
 }
 
+unsigned heap_takers(const void *at, const void **pcs, unsigned max)
+{
+	const struct block *b = block_of((uintptr_t)at);
+	const unsigned n = b ? takers_of(b) : 0;
+
+	for (unsigned i = 0; i < n && i < max; i++)
+		pcs[i] = b->takers[i];
+	return n < max ? n : max;
+}
+
 unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max)
 {
 	unsigned n = 0;
@@ -341,7 +351,7 @@ void heap_gone(struct checker *c, const void *object, const char *what)
 	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
 	checker_functions(writers, heap_writers(place, sizeof(*place), writers, WRITERS), wrote,
 			  sizeof(wrote));
-	c->tell(c, &(struct breach){RULE_freed_in_use, {0}, NULL, b->takers[0]},
+	c->tell(c, &(struct breach){RULE_freed_in_use, {0}, b->takers[0], NULL},
 		"%s is gone, and a pointer to it is left in a piece of memory of %zu bytes, "
 		"taken by %s%s%s",
 		what, b->bytes, takers, *wrote ? "; written there by " : "", wrote);

@@ -32,6 +32,8 @@ void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 /* An object is freed and gone, such as "a QP": the lowest layer must not point to it any more. */
 void heap_gone(struct checker *c, const void *object, const char *what);
+/* The function that took the memory in which `at` is, then its callers: at most `max` places. Returns how many. */
+unsigned heap_takers(const void *at, const void **pcs, unsigned max);
 /* Who stored into these bytes, or right beside them, last: at most `max` places. Returns how many. */
 unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max);
 /* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */

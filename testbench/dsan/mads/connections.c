@@ -53,6 +53,13 @@ static struct sent {
 	struct smp mad;
 } sent[HOSTS][KINDS];
 
+/* The state that each id was set to last, by its communication id. */
+static struct state {
+	const struct checker *c;
+	uint32_t id;
+	enum ib_cm_state state;
+} states[KEPT];
+
 /* A message that asks for an answer, and how often it was to leave. */
 static struct repeated {
 	const struct checker *c;
@@ -210,18 +217,49 @@ static void sent_note(const struct checker *c, const struct smp *mad)
 	s->mad = *mad;
 }
 
-/* Source: IBA 12.7.27 Max CM Retries: four bits. A REP answers each REQ of its own retries, too. */
-static bool goes_too_often(const struct checker *c, uint64_t tid, unsigned attr)
+/* How often it was to leave so far, if it is one that asks for an answer; else 0. */
+static unsigned times_of(const struct checker *c, uint64_t tid, unsigned attr)
 {
-	const unsigned most = attr == CM_ATTR_REP ? 2 * (CM_RETRIES_MAX + 1) : CM_RETRIES_MAX + 1;
 	struct repeated *r = &repeats[slot_of(c, tid ^ (uint64_t)attr << 20)];
 
 	if (attr != CM_ATTR_REQ && attr != CM_ATTR_REP && attr != CM_ATTR_DREQ &&
 	    attr != CM_ATTR_LAP && attr != CM_ATTR_SIDR_REQ)
-		return false;
+		return 0;
 	if (r->c != c || r->tid != tid || r->attr != attr)
 		*r = (struct repeated){c, tid, attr, 0};
-	return ++r->times == most + 1;
+	return ++r->times;
+}
+
+/* Source: IBA 12.7.27 Max CM Retries: four bits. A REP answers each REQ of its own retries, too. */
+static bool too_often(unsigned times, unsigned attr)
+{
+	return times == 1 + (attr == CM_ATTR_REP ? 2 * (CM_RETRIES_MAX + 1) : CM_RETRIES_MAX + 1);
+}
+
+void connections_state(const struct checker *c, uint32_t id, enum ib_cm_state state)
+{
+	states[slot_of(c, id) % KEPT] = (struct state){c, id, state};
+}
+
+/* An answer may come before the call that sends goes on: it must find the state that it belongs to.
+ * Source: Linux ib_send_cm_req, ib_send_cm_rep, ib_send_cm_dreq, under the id's lock; IBA 12.9.5 */
+static bool state_is_old(const struct checker *c, const struct smp *mad, unsigned attr)
+{
+	static const struct {
+		unsigned attr;
+		enum ib_cm_state state;
+	} asking[] = {{CM_ATTR_REQ, IB_CM_REQ_SENT},
+		      {CM_ATTR_REP, IB_CM_REP_SENT},
+		      {CM_ATTR_DREQ, IB_CM_DREQ_SENT}};
+	const uint32_t id = cm_rep_get_local_comm_id((const void *)mad);
+	const struct state *s = &states[slot_of(c, id) % KEPT];
+
+	if (s->c != c || s->id != id || s->state == IB_CM_IDLE)
+		return false;
+	for (size_t i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
+		if (asking[i].attr == attr)
+			return s->state != asking[i].state;
+	return false;
 }
 
 const char *connections_wrong(const struct checker *c, const struct smp *mad)
@@ -232,14 +270,18 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 	const unsigned attr = mad_hdr_get_attr_id(h);
 	const uint64_t tid = mad_hdr_get_tid(h);
 	const struct peer *peer;
+	const unsigned times = times_of(c, tid, attr);
 
 	sent_note(c, mad);
 	if (attr == CM_ATTR_REQ || attr == CM_ATTR_REP)
 		keep(attr == CM_ATTR_REQ ? req_sent : rep_sent, c, cm_rep_get_local_comm_id(is),
 		     mad);
-	if (goes_too_often(c, tid, attr))
+	if (too_often(times, attr))
 		return "leaves once more, though it was sent and repeated as often as a message "
 		       "may be: its retries are not counted";
+	if (times == 1 && state_is_old(c, mad, attr))
+		return "leaves before its connection is in the state in which the answer is "
+		       "expected: an answer that comes at once is dropped";
 	for (size_t i = 0; i < sizeof(answering) / sizeof(answering[0]); i++)
 		if (answering[i].attr == attr)
 			return answer_wrong(c, is, tid, answering[i].answers, answering[i].knows);

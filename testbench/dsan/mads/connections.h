@@ -6,7 +6,10 @@
 #ifndef TESTBENCH_DSAN_MADS_CONNECTIONS_H
 #define TESTBENCH_DSAN_MADS_CONNECTIONS_H
 
+#include <rdma/ib_cm.h>
+
 #include <stddef.h>
+#include <stdint.h>
 
 struct checker;
 struct ib_cm_id;
@@ -17,6 +20,8 @@ struct smp;
 void connections_came(const struct checker *c, const struct smp *mad);
 /* What is wrong with one that is to leave, NULL: nothing. */
 const char *connections_wrong(const struct checker *c, const struct smp *mad);
+/* A connection of the host goes to another state; `id` is its own communication id. */
+void connections_state(const struct checker *c, uint32_t id, enum ib_cm_state state);
 /* The newest one of that kind that was to leave, as it was then; NULL: none was. */
 const struct smp *connections_sent(const struct checker *c, unsigned attr);
 /* How many of that kind were to leave so far. */

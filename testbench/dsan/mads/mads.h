@@ -64,6 +64,9 @@ void mads_call_drop(struct mad_call *call);
 void mads_hop_check(const struct smp *before, const struct smp *after, unsigned port, bool goes_on,
 		    bool leaves, const void *pc);
 
+/* A part of the driver, at `pc`, asks this of a port: no two ports may get the same LID. */
+void mads_lid_check(struct checker *c, unsigned port, const struct smp *request, const void *pc);
+
 /* A MAD for the device's own agents. */
 struct mad_ifc_asked {
 	unsigned port;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Directed routes: what the SMI of a channel adapter makes of a MAD, against IBA 14.2.2. */
-#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/mads/mads_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
-enum { HOPS_MAX = 63 };
+enum { HOPS_MAX = 63, HOSTS = 2 };
 
 /* C14-9, C14-13: what the hop pointer must be; -1: the MAD does not go on. A channel adapter is an end of
  * the way, and passes nothing on. */
@@ -47,4 +47,36 @@ void mads_hop_check(const struct smp *before, const struct smp *after, unsigned 
 		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
 			   "%s does not write port %u into the return path of a directed MAD", call,
 			   port);
+}
+
+/* --- LIDs that a subnet manager gives --- */
+
+/* What the own port got last, and the one at the other end of its cable. */
+static struct given_lid {
+	const struct checker *c;
+	uint32_t first, n; /* n 0: none */
+} given_lids[HOSTS][DRV_PORTS_MAX + 1][2];
+
+/* Source: IBA 14.2.5.6 PortInfo:LID, LMC; 4.1.3: a LID names one port of the subnet */
+void mads_lid_check(struct checker *c, unsigned port, const struct smp *request, const void *pc)
+{
+	const struct mad_hdr *h = smp_hdr_const(request);
+	const struct port_info *pi = (const void *)smp_data_cptr(request);
+	const unsigned hops = mad_hdr_get_hop_count(h);
+	struct given_lid *ends, *is;
+	const struct given_lid *other;
+
+	if (!checker_in_driver(pc) || !mads_is_directed(request) || hops > 1 ||
+	    mad_hdr_get_method(h) != MAD_METHOD_SET ||
+	    mad_hdr_get_attr_id(h) != SMP_ATTR_PORT_INFO || port > DRV_PORTS_MAX)
+		return;
+	ends = given_lids[c->host.platform->host % HOSTS][port];
+	is = &ends[hops];
+	other = &ends[!hops];
+	*is = (struct given_lid){c, port_info_get_lid(pi), 1U << port_info_get_lmc(pi)};
+	if (other->c == c && is->first && is->first < other->first + other->n &&
+	    other->first < is->first + is->n)
+		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			"both ends of a link get LID 0x%x",
+			is->first > other->first ? is->first : other->first);
 }

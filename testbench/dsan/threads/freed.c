@@ -5,6 +5,8 @@
  */
 #include "testbench/dsan/threads/threads_impl.h"
 
+#include "testbench/dsan/hear/chain.h"
+
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -20,6 +22,7 @@ static struct block {
 	uintptr_t at;
 	size_t bytes;
 	const void *pc; /* where it was freed */
+	struct calls by;
 } blocks[BLOCKS];
 static unsigned first, end; /* ever added */
 static size_t kept;
@@ -105,7 +108,8 @@ bool freed_take(void *at, const void *pc)
 	waits_memory_gone(r, (uintptr_t)at, bytes);
 	while (first != end && (end - first == BLOCKS || kept + bytes > KEPT_BYTES))
 		oldest_free();
-	blocks[end % BLOCKS] = (struct block){(uintptr_t)at, bytes, pc};
+	blocks[end % BLOCKS] = (struct block){.at = (uintptr_t)at, .bytes = bytes, .pc = pc};
+	chain_take(&blocks[end % BLOCKS].by);
 	lines_add(end++);
 	kept += bytes;
 	return false;
@@ -114,10 +118,13 @@ bool freed_take(void *at, const void *pc)
 void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc)
 {
 	const struct block *b = block_of(at);
+	char names[CHAIN_BYTES];
 
-	if (b && r->c)
-		r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, b->pc},
-			   "memory is %s after it was freed", store ? "written" : "read");
+	if (!b || !r->c)
+		return;
+	chain_format(&b->by, names, sizeof(names));
+	r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, b->pc},
+		   "memory is %s after it was freed by %s", store ? "written" : "read", names);
 }
 
 void freed_forget(void)
