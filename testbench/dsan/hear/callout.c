@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See callout.h. The names that begin with __tsan_ are those that gcc calls. */
+/* See callout.h. The names that begin with __tsan_ and __cyg_ are those that gcc calls. */
 #include "testbench/dsan/hear/callout.h"
 
 #include <string.h>
@@ -169,6 +169,19 @@ void __tsan_func_exit(void)
 	for (struct callout_listener *l = listeners; l; l = l->next)
 		if (l->leave)
 			l->leave(l->ctx, frame);
+}
+
+void __cyg_profile_func_enter(void *function, void *caller);
+void __cyg_profile_func_enter(void *function, void *caller)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->visit)
+			l->visit(l->ctx, function);
+}
+
+void __cyg_profile_func_exit(void *function, void *caller);
+void __cyg_profile_func_exit(void *function, void *caller)
+{
 }
 
 void __tsan_atomic_thread_fence(int order);

@@ -42,6 +42,8 @@ struct callout_listener {
 	 * functions that it has called, have lower addresses than `frame`. */
 	void (*enter)(void *ctx, const void *pc);
 	void (*leave)(void *ctx, const void *frame);
+	/* A function of mlx4 begins, inlined or not. */
+	void (*visit)(void *ctx, const void *pc);
 	struct callout_listener *next; /* of callout.c */
 };
 

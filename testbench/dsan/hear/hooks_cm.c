@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { WRITERS = 18, RETRIES_MAX = 7 };
+enum { WRITERS = 18, RETRIES_MAX = 7, ACK_TIMEOUT_MAX = 31 };
 
 W(void, cm_set_state, struct cm_id *id, enum ib_cm_state state)
 {
@@ -119,9 +119,18 @@ void message_bytes_check(const struct message *m, const char *what, const void *
 	message_bytes_check(m, "private data", type##_private_data_cptr((const void *)(m)->mad),   \
 			    data, len, type##_private_data_size)
 
+/* As code: there and back, and what the own device takes to acknowledge. The next power of two behind the larger
+ * one covers the sum. Source: IBA 12.7.34, 9.7.5.1.3 */
+static unsigned ack_timeout_of(unsigned device, unsigned life_time)
+{
+	const unsigned way = life_time + 1, code = (way > device ? way : device) + 1;
+
+	return code < ACK_TIMEOUT_MAX ? code : ACK_TIMEOUT_MAX;
+}
+
 /* Source: IBA 12.6.5; Linux cm_format_req */
 static void path_check(const struct message *m, const struct cm_path *is,
-		       const struct sa_path_rec *asked)
+		       const struct sa_path_rec *asked, unsigned ack_delay)
 {
 	const bool ib = asked->rec_type == SA_PATH_REC_TYPE_IB;
 	const struct said said[] = {
@@ -135,6 +144,8 @@ static void path_check(const struct message *m, const struct cm_path *is,
 		{"hop limit", cm_path_get_hop_limit(is), asked->hop_limit},
 		{"SL", cm_path_get_sl(is), asked->sl},
 		{"subnet local", cm_path_get_subnet_local(is), asked->hop_limit <= 1},
+		{"local ACK timeout", cm_path_get_ack_timeout(is),
+		 ack_timeout_of(ack_delay, asked->packet_life_time)},
 	};
 
 	message_fields_check(m, said, ARRAY_SIZE(said));
@@ -144,7 +155,7 @@ static void path_check(const struct message *m, const struct cm_path *is,
 			    sizeof(asked->dgid), sizeof(asked->dgid));
 }
 
-static void req_check(const struct message *m, const struct ib_cm_req_param *p)
+static void req_check(const struct message *m, const struct ib_cm_req_param *p, unsigned ack_delay)
 {
 	const struct cm_req *req = (const void *)m->mad;
 	const struct said said[] = {
@@ -168,9 +179,9 @@ static void req_check(const struct message *m, const struct ib_cm_req_param *p)
 	};
 
 	message_fields_check(m, said, ARRAY_SIZE(said));
-	path_check(m, cm_req_primary_const(req), p->primary_path);
+	path_check(m, cm_req_primary_const(req), p->primary_path, ack_delay);
 	if (p->alternate_path)
-		path_check(m, cm_req_alternate_const(req), p->alternate_path);
+		path_check(m, cm_req_alternate_const(req), p->alternate_path, ack_delay);
 	DATA_CHECK(m, cm_req, p->private_data, p->private_data_len);
 }
 
@@ -180,7 +191,7 @@ W(int, ib_send_cm_req, struct ib_cm_id *cm_id, const struct ib_cm_req_param *p)
 	const struct message m = message_of(cm_id, false, CM_ATTR_REQ, "REQ", rc);
 
 	if (m.c)
-		req_check(&m, p);
+		req_check(&m, p, ((const struct cm_id *)(const void *)cm_id)->cm->ack_delay);
 	return rc;
 }
 

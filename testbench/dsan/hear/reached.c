@@ -42,7 +42,8 @@ int reached_begin(void)
 						   .store = on_access,
 						   .elsewhere = on_access,
 						   .elsewhere_load = on_access,
-						   .enter = on_enter};
+						   .enter = on_enter,
+						   .visit = on_enter};
 
 	if (!callouts_built())
 		return -ENOTSUP;

@@ -195,8 +195,19 @@ static void on_leave(void *ctx, const void *frame)
 		r->armed_depth = r->depth;
 }
 
-static struct callout_listener listener = {
-	.elsewhere = on_store, .elsewhere_load = on_load, .enter = on_enter, .leave = on_leave};
+static void on_visit(void *ctx, const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		trail_add(r, pc);
+}
+
+static struct callout_listener listener = {.elsewhere = on_store,
+					   .elsewhere_load = on_load,
+					   .enter = on_enter,
+					   .leave = on_leave,
+					   .visit = on_visit};
 
 /* --- where others may run --- */
 
