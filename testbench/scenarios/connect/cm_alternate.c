@@ -71,6 +71,7 @@ SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next 
 	if (!still_right())
 		return;
 	other = path;
+	other.packet_life_time = (uint8_t)(path.packet_life_time + 3); /* a longer way */
 	other.ib.dlid = htobe16((uint16_t)(b->lid + 1));
 	other.ib.slid = htobe16((uint16_t)(a->lid + 1));
 	server = conn_establish(client, listener, .service = SERVICE, .path = &path,

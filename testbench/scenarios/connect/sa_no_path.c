@@ -2,7 +2,7 @@
 /*
  * Questions that the SA answers with an error: a path to a GID that nobody has, and one from a GID
  * that is not this port's. The asker hears of the error, and gets no path. The next right question
- * gets its answer.
+ * gets its answer. A question that is lost is asked again at its timeout, and not before.
  */
 /* behaviours: IBA-15.4.4-sa-status */
 #include "testbench/connect.h"
@@ -28,7 +28,7 @@ static int status_of(struct tb *tb, struct tb_end *a, const union ib_gid *from,
 	struct ib_sa_client client = {0};
 	struct ib_sa_query *query;
 	struct answer answer = {0};
-	const uint64_t until = tb_now(tb) + CFG_MS(TIMEOUT_MS);
+	const uint64_t until = tb_now(tb) + 2 * CFG_MS(TIMEOUT_MS);
 
 	must(ib_sa_path_rec_get(&client, ib_device_of(a), PORT, &rec,
 				IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_DGID |
@@ -45,6 +45,7 @@ SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears 
 {
 	union ib_gid here, there, nowhere;
 	struct sa_path_rec path;
+	uint64_t begun;
 
 	start_cm();
 	must(ib_query_gid(ib_device_of(a), PORT, 0, &here));
@@ -55,4 +56,9 @@ SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears 
 	expect_equal(status_of(tb, a, &nowhere, &there), -EINVAL);
 	ask_path(a, &path);
 	expect_equal(be16toh(path.ib.dlid), b->lid);
+	lose_mad(b_to_a);
+	begun = tb_now(tb);
+	expect_equal(status_of(tb, b, &there, &here), 0);
+	expect_that(tb_now(tb) - begun, >=, CFG_MS(TIMEOUT_MS));
+	expect_that(tb_now(tb) - begun, <, CFG_MS(TIMEOUT_MS + 1));
 }

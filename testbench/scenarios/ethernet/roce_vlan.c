@@ -5,7 +5,7 @@
  */
 #include "testbench/services.h"
 
-enum { VLAN = 5, INDEX = 4, LEN = 64 };
+enum { VLAN = 5, INDEX = 4, LEN = 64, QKEY = 0x11111111, GRH_AREA = 40 };
 
 static struct drv_gid vlan_gid(struct tb_end *end)
 {
@@ -34,6 +34,33 @@ static void join(struct tb *tb, struct tb_end *end)
 	must(drv_eth_vlan_get(end->dev, 1, VLAN, &index));
 	must(drv_eth_gid_set(end->dev, 1, INDEX, &gid));
 	expect_event(end, IBV_EVENT_GID_CHANGE);
+}
+
+/* A datagram has a tag, too, though its priority is 0. */
+static void datagram(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
+	const struct drv_gid gid = vlan_gid(b);
+	struct drv_ah_attr ah = ah_to(b);
+	uint64_t bytes;
+
+	if (!still_right())
+		return;
+	ah.sgid_index = INDEX;
+	memcpy(ah.dgid, gid.raw, sizeof(ah.dgid));
+	start_ud(x, QKEY, 0);
+	start_ud(y, QKEY, 0);
+	recv_on(b, y, .wr_id = 4, .len = GRH_AREA + LEN);
+	bytes = tb_stat(a, "port1", "tx_bytes");
+	send_on(a, x, .wr_id = 4, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
+	expect_cqe(a, .wr_id = 4, .on = x);
+	expect_cqe(b, .wr_id = 4, .on = y);
+	expect_data(b, .dst = GRH_AREA, .len = LEN);
+	ignore_data(b, .len = GRH_AREA);
+	/* Ethernet 14, tag 4, GRH 40, BTH 12, DETH 8, ICRC 4, FCS 4 */
+	expect_equal(tb_stat(a, "port1", "tx_bytes") - bytes, LEN + 86);
+	destroy_qp(x);
+	destroy_qp(y);
 }
 
 SCENARIO(roce_vlan, "a queue pair on a VLAN: tagged frames, dropped by a port of another VLAN",
@@ -65,6 +92,7 @@ SCENARIO(roce_vlan, "a queue pair on a VLAN: tagged frames, dropped by a port of
 	expect_cqe(a, .wr_id = 3, .on = x);
 	/* an ACK: Ethernet 14, tag 4, GRH 40, BTH 12, AETH 4, ICRC 4, FCS 4 */
 	expect_equal(tb_stat(b, "port1", "tx_bytes") - bytes, 82);
+	datagram(tb, a, b);
 	destroy_qp(x);
 	destroy_qp(y);
 	for (unsigned i = 0; i < 2 && still_right(); i++) {

@@ -38,9 +38,12 @@ static void connect_at(struct tb *tb, struct drv_qp *x, struct tb_end *to, struc
 		       unsigned rate)
 {
 	struct drv_rc_path path = path_to(to, drv_qp_num(y));
+	struct drv_qp_attr attr = {0};
 
 	path.static_rate = rate;
 	must(drv_qp_connect(x, &path));
+	must(drv_qp_query(x, &attr));
+	expect_equal(attr.ah_attr.static_rate, rate);
 }
 
 static void writes(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
