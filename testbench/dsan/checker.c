@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See checker.h: hears what there is to hear, and hands it on to the parts. */
-#include "testbench/dsan/asked/asked.h"
+#include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/held/claims.h"
 #include "testbench/dsan/device/dead.h"
@@ -394,6 +394,7 @@ static void on_command(void *ctx, const struct hcr *command,
 	if (!answer)
 		return;
 	asked_command_done(c, command, answer);
+	queried_done(c, command, answer);
 	given_command_done(c, command, answer);
 	if (c->watcher)
 		c->watcher->command_done(c, command, answer);

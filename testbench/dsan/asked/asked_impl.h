@@ -44,4 +44,12 @@ uint32_t pdn_learn(struct made *pd, uint32_t pdn);
 /* The same key, with the next variant. */
 uint32_t key_after(uint32_t key);
 
+/* --- queried.c --- */
+
+/* The device has answered a command. */
+void queried_done(const struct checker *c, const struct hcr *command,
+		  const struct hca_command_answer *answer);
+/* A query returns this. While it runs, wrote_begin() is in effect. */
+void queried_check(struct checker *c, uint32_t qpn, const struct drv_qp_attr *attr);
+
 #endif

@@ -6,6 +6,7 @@
 #include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/core/core.h"
+#include "host_driver/drv/ops.h"
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 
@@ -116,6 +117,23 @@ W(int, ib_ah_to_drv, const struct ib_device *device, const struct rdma_ah_attr *
 		     be64_load(attr->grh.dgid.raw + 8)});
 	return rc;
 }
+
+/* --- queries --- */
+
+W(int, drv_qp_query, struct drv_qp *qp, struct drv_qp_attr *attr)
+{
+	struct checker *c = checker_of_host(drv_platform(drv_device_of(qp))->host);
+	int rc;
+
+	wrote_begin();
+	rc = __real_drv_qp_query(qp, attr);
+	if (!rc && c)
+		queried_check(c, drv_qp_num(qp), attr);
+	wrote_end();
+	return rc;
+}
+
+/* --- answers to datagrams --- */
 
 /* A call that answers a datagram, of any thread. */
 struct answering {

@@ -7,6 +7,7 @@
 #include "testbench/dsan/hear/wrote.h"
 
 #include "model/interface/macros.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/queues.h"
 #include "model/interface/static_rates.h"
 
@@ -121,6 +122,24 @@ uint32_t key_after(uint32_t key)
 
 /* --- segments --- */
 
+/* A frame has a tag for its GID's VLAN, and for its priority. Source: Linux mlx4 set_datagram_seg */
+static void vlan_says(struct compared *c, const struct wqe_datagram *d,
+		      const struct drv_ah_attr *ah)
+{
+	const struct drv_device *dev = c->ask->dev;
+	struct drv_gid own;
+	bool tagged;
+
+	if (!dev || drv_eth_gid_get(dev, wqe_datagram_get_port(d), ah->sgid_index, &own))
+		return;
+	tagged = own.vlan != VLAN_NONE || ah->sl;
+	SAYS(c, wqe_datagram, d, vlan, tagged);
+	if (tagged)
+		SAYS(c, wqe_datagram, d, tci,
+		     (ah->sl % ETH_PRIORITIES) << VLAN_PRIORITY_SHIFT |
+			     (own.vlan == VLAN_NONE ? 0 : own.vlan));
+}
+
 static void datagram_says(struct compared *c, const struct wqe_datagram *d,
 			  const struct drv_send_wr *wr)
 {
@@ -140,6 +159,8 @@ static void datagram_says(struct compared *c, const struct wqe_datagram *d,
 	if (!ask_on_ethernet(c->ask, wqe_datagram_get_port(d))) {
 		SAYS(c, wqe_datagram, d, rlid, ah->dlid);
 		SAYS(c, wqe_datagram, d, sl, ah->sl);
+	} else {
+		vlan_says(c, d, ah);
 	}
 	SAYS(c, wqe_datagram, d, grh, ah->is_global);
 	if (!ah->is_global)

@@ -174,9 +174,10 @@ void __tsan_func_exit(void)
 void __cyg_profile_func_enter(void *function, void *caller);
 void __cyg_profile_func_enter(void *function, void *caller)
 {
+	/* other places are return addresses: the byte before them is in the function */
 	for (struct callout_listener *l = listeners; l; l = l->next)
 		if (l->visit)
-			l->visit(l->ctx, function);
+			l->visit(l->ctx, (const char *)function + 1);
 }
 
 void __cyg_profile_func_exit(void *function, void *caller);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* As hooks.c: handlers that one part of the driver registers with another. */
+/* As hooks.c: handlers that one part of the driver registers with another, and entries that it holds. */
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/threads/threads.h"
 
@@ -13,7 +13,8 @@ W(int, ib_register_event_handler, struct ib_event_handler *handler)
 	const int rc = __real_ib_register_event_handler(handler);
 
 	if (!rc)
-		handlers_add("a device's events", handler, 0, handler, __builtin_return_address(0));
+		handlers_add("a handler of a device's events is registered that works on it",
+			     handler, 0, handler, __builtin_return_address(0));
 	return rc;
 }
 
@@ -29,8 +30,8 @@ W(int, drv_mad_serve, struct drv_device *dev, unsigned port, unsigned mgmt_class
 	const int rc = __real_drv_mad_serve(dev, port, mgmt_class, fn, arg);
 
 	if (!rc)
-		handlers_add("management datagrams", dev, port * CLASSES + mgmt_class, arg,
-			     __builtin_return_address(0));
+		handlers_add("a handler of management datagrams is registered that works on it",
+			     dev, port * CLASSES + mgmt_class, arg, __builtin_return_address(0));
 	return rc;
 }
 
@@ -38,4 +39,15 @@ W(void, drv_mad_unserve, struct drv_device *dev, unsigned port, unsigned mgmt_cl
 {
 	__real_drv_mad_unserve(dev, port, mgmt_class);
 	handlers_remove(dev, port * CLASSES + mgmt_class);
+}
+
+/* Source: Linux rdma_put_gid_attr, in rdma_destroy_ah_user and ib_destroy_qp_user */
+W(void, core_gid_hold, const struct ib_device *device, struct ib_gid_hold *hold,
+  const struct drv_ah_attr *ah)
+{
+	__real_core_gid_hold(device, hold, ah);
+	handlers_remove(hold, 0);
+	if (hold->netdev)
+		handlers_add("it still holds an entry of a port's GID table", hold, 0, hold,
+			     __builtin_return_address(0));
 }

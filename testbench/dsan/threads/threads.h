@@ -61,8 +61,9 @@ void threads_found_empty(void);
 
 /* --- handlers.c --- */
 
-/* A handler of `kind` is registered with that part, under that number, and works on that memory. */
-void handlers_add(const char *kind, const void *with, unsigned number, const void *memory,
+/* That memory has `what` with another part, under that number: a handler that is registered, an entry that it
+ * holds. `what` is told as in "memory is freed, and WHAT". */
+void handlers_add(const char *what, const void *with, unsigned number, const void *memory,
 		  const void *pc);
 void handlers_remove(const void *with, unsigned number);
 
