@@ -37,6 +37,7 @@ import mutants_draw
 ROWS = pathlib.Path("testbench/mutants")
 RULES = pathlib.Path("model/interface/rules.h")
 BUILD = pathlib.Path(os.environ.get("O", "build"))
+SOFTWARE = ("host_driver/rvt/", "host_driver/ipath/")
 TREE = ["Makefile", "fw", "host_driver", "model", "testbench", "traces", "configs"]  # what a build and a run read
 FIRST_LINES = 12  # what a person reads before anything else
 RUN_SECONDS = 60  # a run that takes longer hangs
@@ -162,11 +163,23 @@ def checked_program():
     return next(p for p in (BUILD / "hcasim-checked", BUILD / "hcasim") if p.exists())
 
 
+def is_software(mutant):
+    """Whether the mistake is in a driver of devices whose transport is in software."""
+    return mutant.said["file"].startswith(SOFTWARE)
+
+
 def scenario_runs(mutant):
     """With the driver's checker (testbench/dsan) where this build has it: it finds all that hcasim finds, and more."""
     program = checked_program()
-    names = mutant.said["run"].split() + (mutant.chosen or COMMON)
-    return {s: [str(program), "run", s, "--trace", "log", "-o", "out"] for s in dict.fromkeys(names)}
+    names = mutant.said["run"].split() + (mutant.chosen or (software_scenarios() if is_software(mutant) else COMMON))
+    devices = ["-s", "hca0.personality=ipath", "-s", "hca1.personality=ipath"] if is_software(mutant) else []
+    return {s: [str(program), "run", s, *devices, "--trace", "log", "-o", "out"] for s in dict.fromkeys(names)}
+
+
+def software_scenarios():
+    """Those that pass between two such devices (scripts/matrix.sh)."""
+    rows = (line.split() for line in pathlib.Path("testbench/matrix.pass").read_text().splitlines())
+    return [row[0] for row in rows if row[1:] == ["sw-sw"]]
 
 
 def unit_runs(mutant):
@@ -452,6 +465,8 @@ def scenarios_choose(rows, asked):
     names = scenarios_in(folders_of(asked))
     reached = reached_by(names, max(1, asked.jobs), asked.dir)
     for row in rows:
+        if is_software(row):
+            continue  # the checker does not hear of these drivers
         functions = row.functions(pathlib.Path(row.said["file"]).read_text())
         row.chosen = [s for s, of in reached.items() if of.intersection(functions)] or names
 
