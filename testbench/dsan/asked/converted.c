@@ -2,6 +2,7 @@
 /* As hooks.c: completions and address vectors that a layer above mlx4 converts say the same afterwards. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/asked/running.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/hear/wrote.h"
 
@@ -14,43 +15,19 @@
 
 enum { KEPT = 64 };
 
-/* What the driver has returned in a poll under way, of any thread. */
+/* What the driver has returned in a poll under way. */
 struct polling {
-	struct polling *next;
-	unsigned thread;
+	struct running running;
 	int n;
 	struct drv_wc wc[KEPT];
 };
 
-static struct polling *pollings;
-
-static void polling_begin(struct polling *p)
-{
-	p->next = pollings;
-	p->thread = ask_thread();
-	p->n = 0;
-	pollings = p;
-	wrote_begin();
-}
-
-static void polling_drop(struct polling *p)
-{
-	struct polling **at = &pollings;
-
-	wrote_end();
-	while (*at && *at != p)
-		at = &(*at)->next;
-	if (*at)
-		*at = p->next;
-}
+static struct running *pollings;
 
 void polled_note(const struct drv_wc *wc, int n)
 {
-	const unsigned thread = ask_thread();
-	struct polling *p = pollings;
+	struct polling *p = running_find(pollings);
 
-	while (p && p->thread != thread)
-		p = p->next;
 	for (int i = 0; p && i < n && p->n < KEPT; i++)
 		p->wc[p->n++] = wc[i];
 }
@@ -68,11 +45,12 @@ void polled_note(const struct drv_wc *wc, int n)
 
 W(int, ib_poll_cq, struct ib_cq *cq, int num_entries, struct ib_wc *wc)
 {
-	__attribute__((cleanup(polling_drop))) struct polling p;
+	__attribute__((cleanup(running_drop))) struct polling p;
 	struct checker *c = checker_of_host(cq->device->platform->host);
 	int n;
 
-	polling_begin(&p);
+	running_begin(&p.running, &pollings);
+	p.n = 0;
 	n = __real_ib_poll_cq(cq, num_entries, wc);
 	for (int i = 0; i < n && n == p.n; i++) {
 		const struct drv_wc *d = &p.wc[i];
@@ -135,26 +113,15 @@ W(int, drv_qp_query, struct drv_qp *qp, struct drv_qp_attr *attr)
 
 /* --- answers to datagrams --- */
 
-/* A call that answers a datagram, of any thread. */
+/* A call that answers a datagram. */
 struct answering {
-	struct answering *next;
-	unsigned thread;
+	struct running running;
 	const struct ibv_wc *wc;
 	const struct grh *grh;
 	uint8_t port_num;
 };
 
-static struct answering *answerings;
-
-static void answering_drop(struct answering *a)
-{
-	struct answering **at = &answerings;
-
-	while (*at && *at != a)
-		at = &(*at)->next;
-	if (*at)
-		*at = a->next;
-}
+static struct running *answerings;
 
 /* Source: IBA 8.3, the GRH; ibv_create_ah_from_wc(3): the answer goes back the way that the datagram came */
 static void answer_check(const struct answering *a, const struct ibv_ah_attr *attr,
@@ -180,11 +147,8 @@ W(struct ibv_ah *, ibv_create_ah, struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct ib_device *device = UV_CONTEXT(pd->context)->file->device;
 	struct checker *c = checker_of_host(device->platform->host);
-	const unsigned thread = ask_thread();
-	const struct answering *a = answerings;
+	const struct answering *a = running_find(answerings);
 
-	while (a && a->thread != thread)
-		a = a->next;
 	if (a && c && !rdma_protocol_roce(device, a->port_num))
 		answer_check(a, attr, c);
 	return __real_ibv_create_ah(pd, attr);
@@ -193,9 +157,9 @@ W(struct ibv_ah *, ibv_create_ah, struct ibv_pd *pd, struct ibv_ah_attr *attr)
 W(struct ibv_ah *, ibv_create_ah_from_wc, struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
   uint8_t port_num)
 {
-	__attribute__((cleanup(answering_drop))) struct answering a = {answerings, ask_thread(), wc,
-								       (const void *)grh, port_num};
+	__attribute__((cleanup(running_drop))) struct answering a = {
+		.wc = wc, .grh = (const void *)grh, .port_num = port_num};
 
-	answerings = &a;
+	running_begin(&a.running, &answerings);
 	return __real_ibv_create_ah_from_wc(pd, wc, grh, port_num);
 }

@@ -2,7 +2,7 @@
 /* As hooks.c: requests that the RDMA core passes on to the driver say what the core was asked for. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
-#include "testbench/dsan/asked/posting.h"
+#include "testbench/dsan/asked/running.h"
 #include "testbench/dsan/hear/hooks.h"
 
 #include "host_driver/core/core.h"
@@ -10,7 +10,7 @@
 
 #include <arpa/inet.h>
 
-static struct posting *postings;
+static struct running *postings;
 
 static void request_says(struct checker *c, const struct ib_qp *qp, const struct ib_send_wr *wr,
 			 const struct drv_send_wr *d)
@@ -74,7 +74,7 @@ static void request_says(struct checker *c, const struct ib_qp *qp, const struct
 
 void posted_check(struct checker *c, const struct drv_qp *drv, const struct drv_send_wr *d)
 {
-	struct posting *p = posting_find(postings);
+	struct posting *p = running_find(postings);
 	const struct ib_qp *qp = p ? p->qp : NULL;
 	const struct ib_send_wr *wr = p ? p->wr : NULL;
 
@@ -89,8 +89,8 @@ void posted_check(struct checker *c, const struct drv_qp *drv, const struct drv_
 W(int, ib_post_send, struct ib_qp *qp, const struct ib_send_wr *send_wr,
   const struct ib_send_wr **bad_send_wr)
 {
-	__attribute__((cleanup(posting_drop))) struct posting p;
+	__attribute__((cleanup(running_drop))) struct posting p = {.qp = qp, .wr = send_wr};
 
-	posting_begin(&p, &postings, qp, send_wr);
+	running_begin(&p.running, &postings);
 	return __real_ib_post_send(qp, send_wr, bad_send_wr);
 }

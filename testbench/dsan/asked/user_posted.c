@@ -3,7 +3,7 @@
  * has asked for. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
-#include "testbench/dsan/asked/posting.h"
+#include "testbench/dsan/asked/running.h"
 #include "testbench/dsan/hear/hooks.h"
 
 #include "host_driver/uverbs/lib.h"
@@ -11,7 +11,7 @@
 
 #include <arpa/inet.h>
 
-static struct posting *postings;
+static struct running *postings;
 
 static void bind_says(const struct passing *p, const struct ibv_send_wr *wr,
 		      const struct drv_send_wr *d)
@@ -83,7 +83,7 @@ static void request_says(struct checker *c, const struct ibv_qp *qp, const struc
 
 void user_posted_check(struct checker *c, const struct drv_qp *drv, const struct drv_send_wr *d)
 {
-	struct posting *p = posting_find(postings);
+	struct posting *p = running_find(postings);
 	const struct ibv_qp *qp = p ? p->qp : NULL;
 	const struct ibv_send_wr *wr = p ? p->wr : NULL;
 
@@ -96,17 +96,17 @@ void user_posted_check(struct checker *c, const struct drv_qp *drv, const struct
 
 W(int, ibv_post_send, struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	__attribute__((cleanup(posting_drop))) struct posting p;
+	__attribute__((cleanup(running_drop))) struct posting p = {.qp = qp, .wr = wr};
 
-	posting_begin(&p, &postings, qp, wr);
+	running_begin(&p.running, &postings);
 	return __real_ibv_post_send(qp, wr, bad);
 }
 
 /* What the functions ibv_wr_*() have gathered. */
 W(int, uv_post_send, struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv_send_wr **bad)
 {
-	__attribute__((cleanup(posting_drop))) struct posting p;
+	__attribute__((cleanup(running_drop))) struct posting p = {.qp = qp, .wr = wr};
 
-	posting_begin(&p, &postings, qp, wr);
+	running_begin(&p.running, &postings);
 	return __real_uv_post_send(qp, wr, all, bad);
 }
