@@ -4,7 +4,6 @@
 #include "testbench/dsan/asked/members.h"
 #include "testbench/dsan/asked/running.h"
 #include "testbench/dsan/hear/hooks.h"
-#include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/core/core.h"
 #include "host_driver/drv/ops.h"
@@ -98,16 +97,18 @@ W(int, ib_ah_to_drv, const struct ib_device *device, const struct rdma_ah_attr *
 
 /* --- queries --- */
 
+static struct running *queries;
+
 W(int, drv_qp_query, struct drv_qp *qp, struct drv_qp_attr *attr)
 {
+	__attribute__((cleanup(running_drop))) struct running query;
 	struct checker *c = checker_of_host(drv_platform(drv_device_of(qp))->host);
 	int rc;
 
-	wrote_begin();
+	running_begin(&query, &queries);
 	rc = __real_drv_qp_query(qp, attr);
 	if (!rc && c)
 		queried_check(c, drv_qp_num(qp), attr);
-	wrote_end();
 	return rc;
 }
 
