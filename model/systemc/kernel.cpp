@@ -22,7 +22,6 @@ using namespace tlm;
 
 namespace
 {
-enum { THREAD_STACK_BYTES = 1 << 20 };
 
 bool report_failed;
 
@@ -196,7 +195,7 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	for (char &c : legal)
 		if (!isalnum((unsigned char)c))
 			c = '_';
-	options.set_stack_size(THREAD_STACK_BYTES);
+	options.set_stack_size(KERNEL_THREAD_STACK_BYTES);
 	options.dont_initialize();
 	options.set_sensitivity(&t->run);
 	sc_process_handle handle = sc_spawn(

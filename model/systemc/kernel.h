@@ -25,6 +25,9 @@ struct kernel_hca;
 
 struct kernel *kernel_create(struct event_core *core, bool run_ahead);
 
+/* The stack of each thread. */
+enum { KERNEL_THREAD_STACK_BYTES = 1 << 20 };
+
 /*
  * Starts a thread at the present time, before or during the run. Threads are coroutines: one runs
  * until it waits or returns. It ends when `fn` returns. It must not be left by longjmp.

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { THREAD_STACK_BYTES = 1 << 20, MMIO_MAX = 64 };
+enum { MMIO_MAX = 64 };
 
 struct kernel_thread {
 	struct event wake; /* must be the first member: thread_resume() casts */
@@ -92,12 +92,12 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	t->fn = fn;
 	t->arg = arg;
 	t->waiting = true;
-	t->stack = malloc(THREAD_STACK_BYTES);
+	t->stack = malloc(KERNEL_THREAD_STACK_BYTES);
 	t->next = k->threads;
 	k->threads = t;
 	getcontext(&t->context);
 	t->context.uc_stack.ss_sp = t->stack;
-	t->context.uc_stack.ss_size = THREAD_STACK_BYTES;
+	t->context.uc_stack.ss_size = KERNEL_THREAD_STACK_BYTES;
 	t->context.uc_link = NULL;
 	makecontext(&t->context, (void (*)(void))thread_main, 2, (unsigned)((uintptr_t)t >> 32),
 		    (unsigned)(uintptr_t)t);

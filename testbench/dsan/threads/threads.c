@@ -9,11 +9,7 @@
 
 #include <stdlib.h>
 
-enum {
-	HOSTS = 2,
-	RUNNERS = 1 << 12,     /* a power of two */
-	STACK_BYTES = 1 << 20, /* those of kernel.cpp */
-};
+enum { HOSTS = 2, RUNNERS = 1 << 12 /* a power of two */ };
 
 /* Memory of the driver belongs to no host, and one process runs one simulation. */
 static struct runner *runners[RUNNERS]; /* by number of the thread */
@@ -68,7 +64,7 @@ static struct runner *runner_of(const struct kernel_thread *thread)
 bool runners_stack(uintptr_t at)
 {
 	for (unsigned i = 0; i < RUNNERS; i++)
-		if (runners[i] && runners[i]->outermost - at <= STACK_BYTES)
+		if (runners[i] && runners[i]->outermost - at <= KERNEL_THREAD_STACK_BYTES)
 			return true;
 	return false;
 }
