@@ -9,6 +9,7 @@
 #include "testbench/dsan/hear/wrote.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/mads/connections.h"
+#include "testbench/dsan/mads/told.h"
 
 #include "host_driver/cm/cma_impl.h"
 #include "model/interface/cm.h"
@@ -28,6 +29,16 @@ W(void, cm_set_state, struct cm_id *id, enum ib_cm_state state)
 	if (c)
 		connections_state(c, be32toh(id->ib.local_id), state);
 	__real_cm_set_state(id, state);
+}
+
+W(int, cm_port_get, struct cm_device *cm, unsigned port, const struct cm_port **out)
+{
+	struct checker *c = checker_of_host(cm->device->platform->host);
+	const int rc = __real_cm_port_get(cm, port, out);
+
+	if (c && !rc && (*out)->valid)
+		told_kept_check(c, port, &(*out)->attr);
+	return rc;
 }
 
 /* Who is told of its end need not answer. */

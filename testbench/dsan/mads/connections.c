@@ -41,7 +41,7 @@ struct peer {
 static struct kept {
 	const struct checker *c;
 	uint32_t id;
-	uint64_t nth;
+	uint64_t nth, at_ps;
 	struct smp mad;
 } req_sent[KEPT], rep_sent[KEPT], req_came[KEPT], rep_came[KEPT];
 static uint64_t kept;
@@ -53,18 +53,19 @@ static struct sent {
 	struct smp mad;
 } sent[HOSTS][KINDS];
 
-/* The state that each id was set to last, by its communication id. */
+/* The state that each id was set to last, by its communication id; how many connections it asked for. */
 static struct state {
 	const struct checker *c;
 	uint32_t id;
 	enum ib_cm_state state;
+	unsigned begun;
 } states[KEPT];
 
 /* A message that asks for an answer, and how often it was to leave. */
 static struct repeated {
 	const struct checker *c;
 	uint64_t tid;
-	unsigned attr, times;
+	unsigned attr, begun, times;
 } repeats[SLOTS];
 
 static struct message messages[SLOTS];
@@ -83,7 +84,8 @@ static struct message *message_of(const struct checker *c, uint64_t tid, unsigne
 
 static void keep(struct kept *of, const struct checker *c, uint32_t id, const struct smp *mad)
 {
-	of[slot_of(c, id) % KEPT] = (struct kept){c, id, ++kept, *mad};
+	of[slot_of(c, id) % KEPT] =
+		(struct kept){c, id, ++kept, c->ops->now_ps(c->host.platform), *mad};
 }
 
 /* NULL: there was none, or a newer one has its place. */
@@ -217,16 +219,21 @@ static void sent_note(const struct checker *c, const struct smp *mad)
 	s->mad = *mad;
 }
 
-/* How often it was to leave so far, if it is one that asks for an answer; else 0. */
-static unsigned times_of(const struct checker *c, uint64_t tid, unsigned attr)
+/* How often it was to leave so far, if it is one that asks for an answer; else 0. An id that
+ * asks for a new connection does so with the same transaction id. */
+static unsigned times_of(const struct checker *c, const struct smp *mad)
 {
+	const unsigned attr = mad_hdr_get_attr_id(smp_hdr_const(mad));
+	const uint64_t tid = mad_hdr_get_tid(smp_hdr_const(mad));
 	struct repeated *r = &repeats[slot_of(c, tid ^ (uint64_t)attr << 20)];
+	const unsigned begun =
+		states[slot_of(c, cm_rep_get_local_comm_id((const void *)mad)) % KEPT].begun;
 
 	if (attr != CM_ATTR_REQ && attr != CM_ATTR_REP && attr != CM_ATTR_DREQ &&
 	    attr != CM_ATTR_LAP && attr != CM_ATTR_SIDR_REQ)
 		return 0;
-	if (r->c != c || r->tid != tid || r->attr != attr)
-		*r = (struct repeated){c, tid, attr, 0};
+	if (r->c != c || r->tid != tid || r->attr != attr || r->begun != begun)
+		*r = (struct repeated){c, tid, attr, begun, 0};
 	return ++r->times;
 }
 
@@ -238,7 +245,9 @@ static bool too_often(unsigned times, unsigned attr)
 
 void connections_state(const struct checker *c, uint32_t id, enum ib_cm_state state)
 {
-	states[slot_of(c, id) % KEPT] = (struct state){c, id, state};
+	struct state *s = &states[slot_of(c, id) % KEPT];
+
+	*s = (struct state){c, id, state, s->begun + (state == IB_CM_REQ_SENT)};
 }
 
 /* An answer may come before the call that sends goes on: it must find the state that it belongs to.
@@ -270,7 +279,7 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 	const unsigned attr = mad_hdr_get_attr_id(h);
 	const uint64_t tid = mad_hdr_get_tid(h);
 	const struct peer *peer;
-	const unsigned times = times_of(c, tid, attr);
+	const unsigned times = times_of(c, mad);
 
 	sent_note(c, mad);
 	if (attr == CM_ATTR_REQ || attr == CM_ATTR_REP)
@@ -305,6 +314,7 @@ struct agreed {
 	uint32_t dest_qpn, sq_psn, rq_psn;
 	unsigned mtu, retry_cnt, rnr_retry, initiator_depth, responder_resources, pkey;
 	bool has_rq_psn;
+	uint64_t since_ps; /* when the REQ came or left */
 };
 
 static struct agreed agreed_active(const struct cm_req *req, const struct cm_rep *rep)
@@ -350,20 +360,23 @@ static struct agreed agreed_of(const struct checker *c, uint32_t ours, uint32_t 
 	const struct kept *answer = kept_of(rep_came, c, ours),
 			  *request = kept_of(req_came, c, theirs);
 	const struct cm_rep *rep = answer ? (const void *)&answer->mad : NULL;
+	struct agreed a = {0};
 
 	if (asked && (!answered || answered->nth < asked->nth) &&
 	    (!request || request->nth < asked->nth)) {
 		if (!rep || answer->nth < asked->nth || cm_rep_get_local_comm_id(rep) != theirs)
-			return (struct agreed){0};
-		return agreed_active((const void *)&asked->mad, rep);
+			return a;
+		a = agreed_active((const void *)&asked->mad, rep);
+		a.since_ps = asked->at_ps;
+	} else if (request) {
+		if (answered && (answered->nth < request->nth ||
+				 cm_rep_get_remote_comm_id((const void *)&answered->mad) != theirs))
+			answered = NULL;
+		a = agreed_passive((const void *)&request->mad,
+				   answered ? (const void *)&answered->mad : NULL);
+		a.since_ps = request->at_ps;
 	}
-	if (!request)
-		return (struct agreed){0};
-	if (answered && (answered->nth < request->nth ||
-			 cm_rep_get_remote_comm_id((const void *)&answered->mad) != theirs))
-		answered = NULL;
-	return agreed_passive((const void *)&request->mad,
-			      answered ? (const void *)&answered->mad : NULL);
+	return a;
 }
 
 void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,
@@ -372,8 +385,8 @@ void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,
 	const struct agreed a = agreed_of(c, be32toh(id->local_id), be32toh(id->remote_id));
 	const unsigned both = IB_QP_PKEY_INDEX | IB_QP_PORT;
 	uint16_t pkey = 0;
-	const bool has_pkey =
-		(mask & both) == both && told_pkey_at(c, attr->port_num, attr->pkey_index, &pkey);
+	const bool has_pkey = (mask & both) == both &&
+			      told_pkey_at(c, attr->port_num, attr->pkey_index, a.since_ps, &pkey);
 	const struct {
 		unsigned mask;
 		const char *name;

@@ -12,6 +12,7 @@
 #include "model/interface/macros.h"
 #include "model/interface/wire.h"
 
+#include <rdma/ib_verbs.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,12 +38,34 @@ static struct answer {
 } answers[ANSWERS];
 static uint32_t n_answers;
 
-/* The last time that a subnet manager wrote a P_Key table. */
+/* The last time that a subnet manager wrote a P_Key table of a host. */
 static struct {
 	const struct checker *c;
 	unsigned port;
 	uint64_t at_ps;
-} pkeys_set;
+} pkeys_set[HOSTS];
+
+/* The last time that a subnet manager wrote PortInfo of a host, if users are told of it. */
+static struct {
+	const struct checker *c;
+	unsigned port;
+	uint32_t lid;
+	bool told;
+	uint64_t at_ps;
+} infos_set[HOSTS];
+
+/* Source: Linux mlx4 mad.c, smp_snoop: another LID, or clients are to register again */
+static void info_set(const struct checker *c, unsigned port, const struct port_info *pi)
+{
+	const unsigned host = c->host.platform->host % HOSTS;
+	const uint32_t lid = port_info_get_lid(pi);
+
+	infos_set[host].told = port_info_get_client_rereg(pi) || lid != infos_set[host].lid;
+	infos_set[host].c = c;
+	infos_set[host].port = port;
+	infos_set[host].lid = lid;
+	infos_set[host].at_ps = c->ops->now_ps(c->host.platform);
+}
 
 uint32_t told_mads(void)
 {
@@ -56,10 +79,14 @@ void told_mad(const struct checker *c, unsigned port, const struct smp *in, cons
 
 	if (mad_hdr_get_method(h) == MAD_METHOD_SET &&
 	    mad_hdr_get_attr_id(h) == SMP_ATTR_PKEY_TABLE) {
-		pkeys_set.c = c;
-		pkeys_set.port = port;
-		pkeys_set.at_ps = c->ops->now_ps(c->host.platform);
+		const unsigned host = c->host.platform->host % HOSTS;
+
+		pkeys_set[host].c = c;
+		pkeys_set[host].port = port;
+		pkeys_set[host].at_ps = c->ops->now_ps(c->host.platform);
 	}
+	if (mad_hdr_get_method(h) == MAD_METHOD_SET && mad_hdr_get_attr_id(h) == SMP_ATTR_PORT_INFO)
+		info_set(c, port, (const void *)smp_data_cptr(in));
 	if (mad_hdr_get_method(h) != MAD_METHOD_GET ||
 	    mad_hdr_get_mgmt_class(h) != MAD_CLASS_SUBN_LID)
 		return;
@@ -87,18 +114,30 @@ static const void *answer_find(const struct checker *c, uint32_t since, unsigned
 	return NULL;
 }
 
+/* Whether the table was as it is now since that time. */
+static bool pkeys_since(const struct checker *c, unsigned port, uint64_t since_ps)
+{
+	const unsigned host = c->host.platform->host % HOSTS;
+
+	return pkeys_set[host].c != c || pkeys_set[host].port != port ||
+	       pkeys_set[host].at_ps < since_ps;
+}
+
 /* The driver may have looked right before it heard of a new table. */
 static bool pkeys_settled(const struct checker *c, unsigned port)
 {
-	return pkeys_set.c != c || pkeys_set.port != port ||
-	       c->ops->now_ps(c->host.platform) - pkeys_set.at_ps >= SETTLED_PS;
+	const uint64_t now = c->ops->now_ps(c->host.platform);
+
+	return pkeys_since(c, port, now > SETTLED_PS ? now - SETTLED_PS + 1 : 0);
 }
 
-bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint16_t *pkey)
+bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint64_t since_ps,
+		  uint16_t *pkey)
 {
 	const struct port_config *p = link_port_config(c->host.hca, port);
 
-	if (!pkeys_settled(c, port) || index >= ARRAY_SIZE(p->pkeys))
+	if (!pkeys_settled(c, port) || !pkeys_since(c, port, since_ps) ||
+	    index >= ARRAY_SIZE(p->pkeys))
 		return false;
 	*pkey = p->pkeys[index];
 	return true;
@@ -139,6 +178,23 @@ static void port_tell(const struct ask *a, unsigned port, const void *at, size_t
 		       &(struct breach){RULE_port_differs, object_of(port),
 					wrote_find((uintptr_t)at, bytes), NULL},
 		       "%s, in %s", text, ask_provider(a));
+}
+
+void told_kept_check(struct checker *c, unsigned port, const struct ib_port_attr *kept)
+{
+	const unsigned host = c->host.platform->host % HOSTS;
+	const struct port_config *p = link_port_config(c->host.hca, port);
+
+	if (infos_set[host].c != c || infos_set[host].port != port || !infos_set[host].told ||
+	    c->ops->now_ps(c->host.platform) - infos_set[host].at_ps < SETTLED_PS ||
+	    (kept->lid == p->lid && kept->active_mtu == p->mtu && kept->sm_lid == p->sm_lid))
+		return;
+	checker_report(c,
+		       &(struct breach){RULE_port_differs, object_of(port),
+					wrote_find((uintptr_t)kept, sizeof(*kept)), NULL},
+		       "of a port is kept: LID %u, MTU %u, manager's LID %u; since its last change "
+		       "it has LID %u, MTU %u, manager's LID %u",
+		       kept->lid, kept->active_mtu, kept->sm_lid, p->lid, p->mtu, p->sm_lid);
 }
 
 void told_block_check(const struct ask *a, uint32_t since, unsigned port, unsigned attr,
@@ -285,8 +341,18 @@ static void set_port_check(struct checker *c, const struct hcr *command)
 		       names);
 }
 
+/* A driver that comes up knows nothing of what was said to the one before it. */
+static void answers_forget(const struct checker *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		if (answers[i].c == c)
+			answers[i].c = NULL;
+}
+
 void told_command(struct checker *c, const struct hcr *command)
 {
+	if (hcr_get_opcode(command) == HCR_RUN_FW)
+		answers_forget(c);
 	if (hcr_get_opcode(command) == HCR_SET_PORT && !hcr_get_op_mod(command))
 		set_port_check(c, command);
 }

@@ -16,6 +16,7 @@ struct compared;
 struct drv_event;
 struct eqe;
 struct hcr;
+struct ib_port_attr;
 struct smp;
 
 /* --- ports --- */
@@ -36,10 +37,14 @@ void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigne
 /* A question for this GID (`attr` GUIDInfo) or P_Key (PKeyTable) failed: was the block the right one? */
 void told_block_check(const struct ask *a, uint32_t since, unsigned port, unsigned attr,
 		      unsigned index);
-/* The P_Key that the port's table has there; false: the table is new, or has no such place. */
-bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint16_t *pkey);
+/* The P_Key that the port's table has there; false: the table is newer than that time, or has no such
+ * place. */
+bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint64_t since_ps,
+		  uint16_t *pkey);
 /* A packet of QP1 has that P_Key. */
 void told_pkey_is_current(struct compared *c, unsigned port, uint16_t pkey);
+/* A layer above goes by what it keeps of the port. */
+void told_kept_check(struct checker *c, unsigned port, const struct ib_port_attr *kept);
 /* As PortInfo said last; 0: not known. */
 unsigned told_manager_lid(const struct checker *c, unsigned port);
 /* The driver gives a command. */
