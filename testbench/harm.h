@@ -59,6 +59,10 @@ void tb_late(struct tb *tb, const char *here, struct tb_end *end, const struct h
 /* The end's next `times` commands with that opcode are not executed and return that status. */
 #define fail_command(end, opcode, status, times) tb_fail_command(tb, TB_HERE, end, opcode, status, times)
 void tb_fail_command(struct tb *tb, const char *here, struct tb_end *end, uint32_t opcode, uint8_t status, uint32_t times);
+/* The nth command of the end from now on, whatever it is, is not executed and returns that status; 0: none. Returns whether the one asked for
+ * before has come. */
+#define refuse_command(end, nth, status) tb_refuse_command(tb, TB_HERE, end, nth, status)
+bool tb_refuse_command(struct tb *tb, const char *here, struct tb_end *end, uint32_t nth, uint8_t status);
 
 /* mask_vector() sets or clears the vector's mask bit in the end's MSI-X table. vector_pending() tells whether its pending bit is set. */
 #define mask_vector(end, vector, masked) tb_mask_vector(tb, TB_HERE, end, vector, masked)

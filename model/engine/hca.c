@@ -307,11 +307,11 @@ void hca_evict(struct hca *hca, enum hca_object type, uint32_t number)
 		hca->personality->evict(hca, type, number);
 }
 
-int hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times)
+int hca_command_fail(struct hca *hca, const struct hca_command_fault *fault)
 {
 	if (!hca->personality->command_fail)
 		return -EOPNOTSUPP;
-	hca->personality->command_fail(hca, opcode, status, times);
+	hca->personality->command_fail(hca, fault);
 	return 0;
 }
 

@@ -117,11 +117,15 @@ void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port,
 void hca_link_set(struct hca *hca, unsigned port, bool plugged);
 
 /*
- * For a driver's error paths: the next `times` commands of this opcode end with `status` and are
- * not carried out. One opcode at a time; times 0: no more. A reset leaves it as it is. 0, or
- * -EOPNOTSUPP from a device that has no commands.
+ * For a driver's error paths: of the commands from now on with this opcode (0: any), `skip` go as
+ * usual; the next `times` end with `status` and are not carried out. One such rule at a time;
+ * times 0: none. A reset leaves it as it is. 0, or -EOPNOTSUPP from a device that has no commands.
  */
-int hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
+struct hca_command_fault {
+	uint32_t opcode, skip, times;
+	uint8_t status;
+};
+int hca_command_fail(struct hca *hca, const struct hca_command_fault *fault);
 
 /*
  * A completer that takes its time, for scenarios: of the reads (or posted writes) by DMA from now

@@ -297,7 +297,9 @@ static void do_command(const struct ctl_target *t, const struct words *w, FILE *
 		fprintf(out, "error: there is no hca%u", hca);
 		return;
 	}
-	if (hca_command_fail(t->devices[hca].hca, opcode, status, times)) {
+	if (hca_command_fail(t->devices[hca].hca,
+			     &(const struct hca_command_fault){
+				     .opcode = opcode, .status = status, .times = times})) {
 		fprintf(out, "error: hca%u has no commands, its personality is %s", hca,
 			hca_personality(t->devices[hca].hca));
 		return;

@@ -35,8 +35,25 @@ void tb_fail_command(struct tb *tb, const char *here, struct tb_end *end, uint32
 	if (times && hca_command_fail_left(hca))
 		tb_failf(tb, here, "one failing command of %s after the other: one has not come",
 			 end->name);
-	if (hca_command_fail(hca, opcode, status, times))
+	if (hca_command_fail(hca, &(const struct hca_command_fault){
+					  .opcode = opcode, .status = status, .times = times}))
 		tb_lacks(tb, here, end, "commands that could fail");
+}
+
+bool tb_refuse_command(struct tb *tb, const char *here, struct tb_end *end, uint32_t nth,
+		       uint8_t status)
+{
+	const struct hca_command_fault fault = {
+		.skip = nth ? nth - 1 : 0, .times = !!nth, .status = status};
+	struct hca *hca = host_hca(end->host);
+	bool came;
+
+	if (!tb_go(tb, here))
+		return false;
+	came = !hca_command_fail_left(hca);
+	if (hca_command_fail(hca, &fault))
+		tb_lacks(tb, here, end, "commands that could fail");
+	return came;
 }
 
 void tb_mask_vector(struct tb *tb, const char *here, struct tb_end *end, unsigned vector,

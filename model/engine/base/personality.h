@@ -56,7 +56,7 @@ struct personality {
 	int (*context_read)(struct hca *hca, enum hca_object type, uint32_t number, void *buf,
 			    size_t size);
 	void (*evict)(struct hca *hca, enum hca_object type, uint32_t number);
-	void (*command_fail)(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
+	void (*command_fail)(struct hca *hca, const struct hca_command_fault *fault);
 	uint32_t (*command_fail_left)(const struct hca *hca);
 	void (*jitter)(struct hca *hca, uint64_t seed);
 };

@@ -59,10 +59,7 @@ struct pci_function {
 		bool kept;              /* mailbox holds what it held when GO was written */
 		uint8_t mailbox[MAILBOX_SIZE];
 	} seen; /* for the rules of commands */
-	struct {
-		uint32_t opcode, times;
-		uint8_t status;
-	} fail; /* hca_command_fail(): commands of this opcode fail, so many times */
+	struct hca_command_fault fail; /* what is left of hca_command_fail() */
 };
 
 static void reset_due(struct event *ev)
@@ -147,11 +144,23 @@ static void command_fail(struct hca *hca)
 	hcr_done(hca, 0, pci->fail.status);
 }
 
-void pci_function_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times)
+/* Whether this command is one that must fail. */
+static bool command_fails(struct pci_function *pci)
 {
-	hca->pci->fail.opcode = opcode;
-	hca->pci->fail.status = status;
-	hca->pci->fail.times = times;
+	struct hca_command_fault *f = &pci->fail;
+
+	if (!f->times || (f->opcode && f->opcode != hcr_get_opcode(&pci->command)))
+		return false;
+	if (f->skip) {
+		f->skip--;
+		return false;
+	}
+	return true;
+}
+
+void pci_function_command_fail(struct hca *hca, const struct hca_command_fault *fault)
+{
+	hca->pci->fail = *fault;
 }
 
 uint32_t pci_function_command_fail_left(const struct hca *hca)
@@ -238,7 +247,7 @@ static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 	monitor_command(hca, &pci->command, NULL);
 	command_judge(hca);
 	mailbox_keep(hca);
-	if (pci->fail.times && pci->fail.opcode == hcr_get_opcode(&pci->command))
+	if (command_fails(pci))
 		command_fail(hca);
 	else
 		processor_raise(hca, FW_IRQ_HCR);

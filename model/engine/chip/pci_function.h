@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct hca;
+struct hca_command_fault;
 struct hca_params;
 struct pci_identity;
 
@@ -32,7 +33,7 @@ void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const vo
 void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
 
 /* hca_command_fail() of hca.h, and how often it is still to happen. */
-void pci_function_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
+void pci_function_command_fail(struct hca *hca, const struct hca_command_fault *fault);
 uint32_t pci_function_command_fail_left(const struct hca *hca);
 
 /* For the processor: the latched command (7 dwords, host order). hcr_done() ends it: stores

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory lacks at each place where a call of kernel verbs or of connection management allocates some,
- * one after the other. Each call that finds none says -ENOMEM and gives back what it had taken until
- * then. The next one succeeds.
+ * one after the other; then the firmware refuses each of its commands in turn. The call says -ENOMEM
+ * and gives back what it had taken until then. The next one succeeds.
  */
-/* behaviours: FAULT-no-memory */
+/* behaviours: FAULT-no-memory FAULT-command-status */
 #include "host_driver/core/include/rdma/rw.h"
 #include "testbench/connect.h"
 #include "testbench/harm.h"
@@ -12,36 +12,47 @@
 
 enum { ENTRIES = 6, PAGE = 4096, CTXS = 2, PLACES_MAX = 100 };
 
-/* Makes an object, with each allocation of the call failing in turn; each twice, as in harm.h. */
-#define MAKE(object, call)                                                                         \
-	for (unsigned nth_ = 2; still_right(); nth_++) {                                           \
-		lack_memory(nth_ / 2);                                                             \
-		object = call;                                                                     \
-		if (!lack_memory(0)) {                                                             \
-			expect_true(!IS_ERR(object));                                              \
-			break;                                                                     \
-		}                                                                                  \
-		expect_true(IS_ERR(object) && PTR_ERR(object) == -ENOMEM);                         \
-		expect_that(nth_, <, PLACES_MAX);                                                  \
+/* What a call lacks, and at which place. */
+struct lack {
+	struct tb_end *end;
+	bool commands; /* not memory: the firmware refuses commands */
+	unsigned twice_nth;
+	bool over;
+};
+
+static void lack_begin(struct tb *tb, const struct lack *l)
+{
+	if (l->commands)
+		refuse_command(l->end, l->twice_nth / 2, HCR_STATUS_EXCEED_LIM);
+	else
+		lack_memory(l->twice_nth / 2);
+}
+
+static void lack_end(struct tb *tb, struct lack *l, long rc)
+{
+	l->over = !(l->commands ? refuse_command(l->end, 0, 0) : lack_memory(0));
+	if (l->over)
+		expect_that(rc, >=, 0);
+	else
+		expect_equal(rc, -ENOMEM);
+	expect_that(++l->twice_nth, <, PLACES_MAX);
+}
+
+/* Makes a call that gives 0 or an error, with each place lacking in turn; each twice, as in harm.h. */
+#define DO(o, call)                                                                                \
+	for (struct lack l_ = {(o)->end, (o)->commands, .twice_nth = 2};                           \
+	     still_right() && !l_.over;) {                                                         \
+		lack_begin(tb, &l_);                                                               \
+		lack_end(tb, &l_, call);                                                           \
 	}
 
-/* The same with a function that gives 0 or an error. */
-#define DO(call)                                                                                   \
-	for (unsigned nth_ = 2; still_right(); nth_++) {                                           \
-		int rc_;                                                                           \
-                                                                                                   \
-		lack_memory(nth_ / 2);                                                             \
-		rc_ = call;                                                                        \
-		if (!lack_memory(0)) {                                                             \
-			expect_true(rc_ >= 0);                                                     \
-			break;                                                                     \
-		}                                                                                  \
-		expect_true(rc_ == -ENOMEM);                                                       \
-		expect_that(nth_, <, PLACES_MAX);                                                  \
-	}
+/* The same with a call that makes an object. */
+#define MAKE(o, object, call) DO(o, IS_ERR((object) = (call)) ? PTR_ERR(object) : 0)
 
 struct all {
+	struct tb_end *end;
 	struct ib_device *device;
+	bool commands;
 	struct ib_pd *pd, *global;
 	struct ib_cq *cq, *polled, *worked;
 	struct ib_xrcd *xrcd;
@@ -61,27 +72,28 @@ static void make_queues(struct tb *tb, struct all *o)
 					       .max_rdma_ctxs = CTXS},
 				       .port_num = 1};
 
-	MAKE(o->pd, ib_alloc_pd(o->device, 0));
-	MAKE(o->global, ib_alloc_pd(o->device, IB_PD_UNSAFE_GLOBAL_RKEY));
-	MAKE(o->cq, ib_create_cq(o->device, NULL, NULL, NULL, &cq));
-	MAKE(o->polled, ib_alloc_cq(o->device, NULL, 8, 0, IB_POLL_SOFTIRQ));
-	MAKE(o->worked, ib_alloc_cq_any(o->device, NULL, 8, IB_POLL_WORKQUEUE));
-	MAKE(o->xrcd, ib_alloc_xrcd(o->device));
-	MAKE(o->srq, ib_create_srq(o->pd, &srq));
+	MAKE(o, o->pd, ib_alloc_pd(o->device, 0));
+	MAKE(o, o->global, ib_alloc_pd(o->device, IB_PD_UNSAFE_GLOBAL_RKEY));
+	MAKE(o, o->cq, ib_create_cq(o->device, NULL, NULL, NULL, &cq));
+	MAKE(o, o->polled, ib_alloc_cq(o->device, NULL, 8, 0, IB_POLL_SOFTIRQ));
+	MAKE(o, o->worked, ib_alloc_cq_any(o->device, NULL, 8, IB_POLL_WORKQUEUE));
+	MAKE(o, o->xrcd, ib_alloc_xrcd(o->device));
+	MAKE(o, o->srq, ib_create_srq(o->pd, &srq));
 	init.send_cq = init.recv_cq = o->polled;
 	o->device->rdma_rw_force_mr = true;
-	MAKE(o->rc, ib_create_qp(o->pd, &init));
+	MAKE(o, o->rc, ib_create_qp(o->pd, &init));
 	init.qp_type = IB_QPT_UD;
 	init.cap.max_rdma_ctxs = 0;
-	MAKE(o->ud, ib_create_qp(o->pd, &init));
+	MAKE(o, o->ud, ib_create_qp(o->pd, &init));
 	init = (struct ib_qp_init_attr){.qp_type = IB_QPT_XRC_TGT, .xrcd = o->xrcd};
-	MAKE(o->target, ib_create_qp(NULL, &init));
+	MAKE(o, o->target, ib_create_qp(NULL, &init));
 	if (still_right())
-		MAKE(o->handle, ib_open_qp(o->xrcd, o->target->qp_num, NULL, NULL));
+		MAKE(o, o->handle, ib_open_qp(o->xrcd, o->target->qp_num, NULL, NULL));
 }
 
-static void make_memory(struct tb *tb, struct all *o, struct tb_end *a)
+static void make_memory(struct tb *tb, struct all *o)
 {
+	struct tb_end *a = o->end;
 	const struct rdma_ah_attr to = kv_ah_to(a);
 	struct ib_fast_reg_page_list *list = NULL;
 	struct ib_mr *fast = NULL, *dma = NULL, *phys = NULL;
@@ -96,12 +108,12 @@ static void make_memory(struct tb *tb, struct all *o, struct tb_end *a)
 	buf = (struct ib_phys_buf){ib_dma_map_single(o->device, mem, PAGE, DMA_BIDIRECTIONAL),
 				   PAGE};
 	iova = buf.addr;
-	MAKE(fast, ib_alloc_mr(o->pd, IB_MR_TYPE_MEM_REG, ENTRIES));
-	MAKE(dma, ib_get_dma_mr(o->pd, IB_ACCESS_LOCAL_WRITE));
-	MAKE(phys, ib_reg_phys_mr(o->pd, &buf, 1, IB_ACCESS_LOCAL_WRITE, &iova));
-	MAKE(list, ib_alloc_fast_reg_page_list(o->device, ENTRIES));
-	MAKE(mw, ib_alloc_mw(o->pd, IB_MW_TYPE_1));
-	MAKE(ah, rdma_create_ah(o->pd, &to, 0));
+	MAKE(o, fast, ib_alloc_mr(o->pd, IB_MR_TYPE_MEM_REG, ENTRIES));
+	MAKE(o, dma, ib_get_dma_mr(o->pd, IB_ACCESS_LOCAL_WRITE));
+	MAKE(o, phys, ib_reg_phys_mr(o->pd, &buf, 1, IB_ACCESS_LOCAL_WRITE, &iova));
+	MAKE(o, list, ib_alloc_fast_reg_page_list(o->device, ENTRIES));
+	MAKE(o, mw, ib_alloc_mw(o->pd, IB_MW_TYPE_1));
+	MAKE(o, ah, rdma_create_ah(o->pd, &to, 0));
 	if (!still_right())
 		return;
 	must(rdma_destroy_ah(ah, 0));
@@ -115,8 +127,9 @@ static void make_memory(struct tb *tb, struct all *o, struct tb_end *a)
 }
 
 /* A transfer with requests of its own, and one with registrations. */
-static void make_transfers(struct tb *tb, struct all *o, struct tb_end *a)
+static void make_transfers(struct tb *tb, struct all *o)
 {
+	struct tb_end *a = o->end;
 	uint8_t *mem = kv_memory(a, ENTRIES * PAGE);
 	struct scatterlist sg[ENTRIES];
 	struct rdma_rw_ctx ctx;
@@ -128,7 +141,7 @@ static void make_transfers(struct tb *tb, struct all *o, struct tb_end *a)
 		sg_set_buf(&sg[i], mem + i * PAGE, PAGE);
 	for (unsigned registers = 0; registers < 2; registers++) {
 		o->device->rdma_rw_force_mr = registers;
-		DO(rdma_rw_ctx_init(&ctx, o->rc, 1, sg, ENTRIES, 0, PAGE, 1, DMA_TO_DEVICE));
+		DO(o, rdma_rw_ctx_init(&ctx, o->rc, 1, sg, ENTRIES, 0, PAGE, 1, DMA_TO_DEVICE));
 		rdma_rw_ctx_destroy(&ctx, o->rc, 1, sg, ENTRIES, DMA_TO_DEVICE);
 	}
 	expect_equal(o->rc->mrs_used, 0);
@@ -140,10 +153,10 @@ static void make_connections(struct tb *tb, struct all *o)
 {
 	struct ib_cm_id *id = NULL;
 
-	DO(ib_cm_attach(o->device));
+	DO(o, ib_cm_attach(o->device));
 	if (!still_right())
 		return;
-	MAKE(id, ib_create_cm_id(o->device, NULL, NULL));
+	MAKE(o, id, ib_create_cm_id(o->device, NULL, NULL));
 	if (!still_right())
 		return;
 	ib_destroy_cm_id(id);
@@ -165,16 +178,18 @@ static void destroy_queues(struct tb *tb, struct all *o)
 	must(ib_dealloc_pd(o->pd));
 }
 
-SCENARIO(kernel_lacks_memory, "each call of kernel verbs finds no memory at each place in turn",
+SCENARIO(kernel_lacks_memory,
+	 "each call of kernel verbs lacks memory, or a command, at each place in turn",
 	 .no_qps = true, .any_packets = true)
 {
-	struct all o = {.device = ib_device_of(a)};
+	struct all o = {.end = a, .device = ib_device_of(a)};
 
-	if (!o.device)
-		return;
-	make_queues(tb, &o);
-	make_memory(tb, &o, a);
-	make_transfers(tb, &o, a);
-	make_connections(tb, &o);
-	destroy_queues(tb, &o);
+	for (unsigned commands = 0; commands < 2 && o.device && still_right(); commands++) {
+		o.commands = commands;
+		make_queues(tb, &o);
+		make_memory(tb, &o);
+		make_transfers(tb, &o);
+		make_connections(tb, &o);
+		destroy_queues(tb, &o);
+	}
 }
