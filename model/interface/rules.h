@@ -258,6 +258,11 @@
 	  "Linux: every alloc has its free on the way down and in each error path; kmemleak", \
 	  "the labels of the error path, and the function that destroys the object, against what the creating function takes", \
 	  "a CQ's doorbell record is not freed when SW2HW_CQ is refused") \
+	R(not_taken, \
+	  "a mapping is given back that the driver had not taken, or had given back before", \
+	  "Linux kernel/dma/debug.c: device driver tries to free DMA memory it has not allocated", \
+	  "how many were taken when the call failed, and which of them the way back gives back", \
+	  "a scatterlist of which the third entry cannot be mapped is unmapped as a whole") \
 	R(request_differs, \
 	  "a work request that was given to the device says something else than what was posted", \
 	  "IBA 11.4.1.1: modifiers of post send and post receive; mlx4 WQE formats", \
@@ -388,6 +393,11 @@
 	  "IBA 11.2: the errors of each verb; Linux: -EINVAL, -EBUSY, -ENODEV and -EOPNOTSUPP each stand behind a test of the driver", \
 	  "the tests in the functions that ran last, for the limit, the state or the capability that they compare", \
 	  "the test for the device's ID also refuses the right one") \
+	R(call_accepted, \
+	  "the driver carries out a call that it must refuse", \
+	  "IBA 11.2: the errors of each verb; Linux ib_check_mr_access, ib_modify_qp_is_ok and the tests at the head of each verb", \
+	  "the tests in the functions that the call came by first: what they compare, and which cases a condition leaves out", \
+	  "a region with remote atomics needs no local write") \
 	R(call_unexplained, \
 	  "a caller did not get what it expects of the layers above mlx4, and no rule says why; these functions ran last", \
 	  "no rule of the device: the layers above mlx4 promise their callers more than it can know", \

@@ -317,6 +317,7 @@ static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 
 	if (bus) {
 		claims_mapped(c->claims, (uintptr_t)addr, bytes);
+		c->maps_unheard |= !checker_hears(__builtin_return_address(0));
 		taken_of_driver(c, TAKEN_MAPPING, p, bus, __builtin_return_address(0));
 	} else {
 		trail_refused(-ENOMEM);
@@ -329,6 +330,13 @@ static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
 	struct checker *c = checker_of(p);
 
 	heard(c);
+	if (!c->maps_unheard && checker_hears(__builtin_return_address(0)) &&
+	    !taken_is(TAKEN_MAPPING, p, bus)) {
+		checker_report(
+			c, &(struct breach){RULE_not_taken, {0}, __builtin_return_address(0), NULL},
+			"bus address 0x%llx, of which no mapping is left", (unsigned long long)bus);
+		return;
+	}
 	claims_unmapped(c->claims, checker_address(c, bus), bytes, __builtin_return_address(0));
 	taken_back(TAKEN_MAPPING, p, bus, __builtin_return_address(0));
 	c->ops->dma_unmap(p, bus, bytes);

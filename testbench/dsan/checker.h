@@ -54,6 +54,8 @@ void checkers_made(unsigned host, struct guest_object object, struct ran *made,
 		   struct ran *changed);
 /* A call of the driver has failed that should not: reports it, unless something was refused to it. */
 void checkers_tell_refused(const char *call, int rc);
+/* A call of the driver has not failed that should with this result. */
+void checkers_tell_accepted(const char *call, int result);
 /* Prints what the layers above mlx4 have done last, for a failure that no broken rule explains. false:
  * they have done nothing since checkers_forget_calls(). */
 bool checkers_tell_calls(FILE *out);

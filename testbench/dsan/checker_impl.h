@@ -168,6 +168,7 @@ struct checker {
 	uint32_t recent[RECENT], n_recent;
 	struct function function;
 	struct interrupt interrupts[FUNCTION_VECTORS];
+	bool maps_unheard; /* code that is not watched has mapped memory: mappings are not all known */
 	bool hears_buffers; /* buffers.c is told of those that the driver makes */
 	struct dead dead;
 	struct given given;

@@ -24,6 +24,8 @@ bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int resu
 	tb->timed_out = rc == -ETIMEDOUT;
 	if (!result && rc < 0 && !tb->failed)
 		checkers_tell_refused(call, rc);
+	else if (result < 0 && rc >= 0 && !tb->failed)
+		checkers_tell_accepted(call, result);
 	tb_fail(tb, here, expected, got);
 	return false;
 }

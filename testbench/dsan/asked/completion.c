@@ -79,6 +79,17 @@ static bool send_matches(const struct ask *a, const struct drv_wc *wc, const str
 	       (op < WQE_ATOMIC_CS || op > WQE_MASKED_ATOMIC_FA || WC(a, wc, byte_len, 8));
 }
 
+/* Where it came from. On an Ethernet port the entry has MAC and VLAN in the place of SLID and SL, and no
+ * packet on InfiniBand has SLID 0. Source: Linux mlx4_ib_poll_one, use_tunnel_data and is_eth */
+static bool source_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e)
+{
+	if (!ask_on_ethernet(a, 1) && !ask_on_ethernet(a, 2))
+		return WC(a, wc, sl, cqe_get_sl(e)) && WC(a, wc, slid, cqe_get_slid(e)) &&
+		       WC(a, wc, dlid_path_bits, cqe_get_path_bits(e));
+	return wc->slid || (WC(a, wc, vlan, cqe_get_vlan(e) ? cqe_get_vid(e) : VLAN_NONE) &&
+			    WC(a, wc, sl, cqe_get_vlan(e) ? cqe_get_priority(e) : 0));
+}
+
 static bool receive_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e)
 {
 	const uint32_t op = cqe_get_opcode(e);
@@ -92,10 +103,7 @@ static bool receive_matches(const struct ask *a, const struct drv_wc *wc, const 
 	       WC(a, wc, byte_len, cqe_get_byte_cnt(e)) && WC(a, wc, wc_flags, flags) &&
 	       (!imm || WC(a, wc, imm_data, cqe_get_imm(e))) &&
 	       (op != CQE_RECV_SEND_INV || WC(a, wc, invalidated_rkey, cqe_get_imm(e))) &&
-	       WC(a, wc, src_qp, cqe_get_rqpn(e)) &&
-	       (wc->timestamp || ask_on_ethernet(a, 1) || ask_on_ethernet(a, 2) ||
-		(WC(a, wc, sl, cqe_get_sl(e)) && WC(a, wc, slid, cqe_get_slid(e)) &&
-		 WC(a, wc, dlid_path_bits, cqe_get_path_bits(e))));
+	       WC(a, wc, src_qp, cqe_get_rqpn(e)) && (wc->timestamp || source_matches(a, wc, e));
 }
 
 static void completion_matches(const struct ask *a, const struct drv_wc *wc,

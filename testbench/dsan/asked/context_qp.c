@@ -3,7 +3,9 @@
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/asked/context.h"
 #include "testbench/dsan/device/given.h"
+#include "testbench/dsan/held/heap.h"
 
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
 #include "model/interface/ethernet.h"
@@ -12,9 +14,13 @@
 #include "model/interface/queues.h"
 #include "model/interface/static_rates.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
+	SIZE_WRITERS = 8,
+	SIZE_CHARS = 400,
+	SIZE_NAMES = 160,
 	QUEUE_BYTE = 0x83, /* of a path's schedule queue, without port and SL */
 	QUEUE_BYTE_QP0 = 0x3f,
 	LOG_WQE_UNIT = 4,
@@ -168,6 +174,25 @@ static enum qp_service service_of(enum ibv_qp_type type)
 	}
 }
 
+/* Source: Linux mlx4 set_kernel_sq_size: as many as the caller was told, and the headroom */
+static void send_queue_says(struct compared *c, const struct qpc *q, const struct drv_qp *qp,
+			    uint64_t told)
+{
+	const unsigned spare = (HEADROOM_BYTES >> (LOG_WQE_UNIT + qpc_get_log_sq_stride(q))) + 1;
+	const void *pcs[SIZE_WRITERS];
+	char text[SIZE_CHARS], writers[SIZE_NAMES];
+
+	if (qpc_get_log_sq_size(q) == log2_up(told + spare))
+		return;
+	checker_functions(pcs, heap_writers(&qp->sq, sizeof(qp->sq), pcs, SIZE_WRITERS), writers,
+			  sizeof(writers));
+	snprintf(text, sizeof(text),
+		 "qpc.log_sq_size, %u, has no room for %u requests and a headroom of %u (the "
+		 "queue's sizes were written by %s); it",
+		 qpc_get_log_sq_size(q), (unsigned)told, spare, writers);
+	bytes_differ(c, text, q->b + layout_field(&layout_qpc, "log_sq_size")->offset, 1);
+}
+
 /* The sizes are those that the driver has told the caller. */
 static void queues_say(struct compared *c, const struct qpc *q, const struct made *qp)
 {
@@ -176,9 +201,7 @@ static void queues_say(struct compared *c, const struct qpc *q, const struct mad
 
 	drv_qp_cap(qp->object, &cap);
 	if (qp->init.type != IBV_QPT_XRC_RECV && cap.max_send_wr)
-		SAYS(c, qpc, q, log_sq_size,
-		     log2_up((uint64_t)cap.max_send_wr +
-			     (HEADROOM_BYTES >> (LOG_WQE_UNIT + qpc_get_log_sq_stride(q))) + 1));
+		send_queue_says(c, q, qp->object, cap.max_send_wr);
 	if (!qp->init.srq && !xrc) {
 		SAYS(c, qpc, q, log_rq_size, log2_up(cap.max_recv_wr));
 		if (!qpc_get_db_rec_addr(q))

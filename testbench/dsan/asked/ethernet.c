@@ -21,6 +21,9 @@ static struct port {
 		uint8_t bytes[MBOX];
 	} general, macs, vlans, gids, filter;
 	bool typed; /* the table of GIDs is one of RoCE addresses */
+	struct {
+		unsigned users, vid;
+	} joined[DRV_ETH_TABLE];
 } ports[HOSTS][PORTS];
 
 static struct port *port_of(const struct checker *c, unsigned port)
@@ -160,21 +163,36 @@ void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,
 	     4);
 }
 
-void ethernet_vlan_check(const struct ask *a, unsigned port, unsigned index, unsigned vid)
+static void vlan_check(const struct ask *a, unsigned port, unsigned index, unsigned vid)
 {
-	const struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
-	const struct eth_vlan *e;
-	const uint8_t *word;
+	const struct port *p = port_of(a->c, port);
+	const struct eth_vlan *e = (const void *)(p->vlans.bytes + index * sizeof(*e));
+	const uint8_t *word = p->filter.bytes + (FILTER_WORDS - 1 - vid / 32) * sizeof(uint32_t);
 
-	if (!p || index >= DRV_ETH_TABLE || vid >= FILTER_WORDS * 32)
-		return;
-	e = (const void *)(p->vlans.bytes + index * sizeof(*e));
-	word = p->filter.bytes + (FILTER_WORDS - 1 - vid / 32) * sizeof(uint32_t);
 	says(a, port, "table of VLANs", p->vlans.given,
 	     (const struct member[]){{"valid", eth_vlan_get_valid(e), 1},
 				     {"vid", eth_vlan_get_vid(e), vid},
 				     {"a filter with", be32_load(word) >> vid % 32 & 1, 1}},
 	     3);
+}
+
+void ethernet_vlan_joined(const struct ask *a, unsigned port, unsigned index, unsigned vid)
+{
+	struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+
+	if (!p || index >= DRV_ETH_TABLE || vid >= FILTER_WORDS * 32)
+		return;
+	p->joined[index].users++;
+	p->joined[index].vid = vid;
+	vlan_check(a, port, index, vid);
+}
+
+void ethernet_vlan_left(const struct ask *a, unsigned port, unsigned index)
+{
+	struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+
+	if (p && index < DRV_ETH_TABLE && p->joined[index].users && --p->joined[index].users)
+		vlan_check(a, port, index, p->joined[index].vid);
 }
 
 void ethernet_up_check(const struct drv_device *dev, unsigned port)

@@ -4,6 +4,7 @@
 #include "testbench/dsan/mads/mads.h"
 #include "testbench/dsan/mads/told.h"
 
+#include "model/engine/wire/link_port.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/ethernet.h"
 #include "model/interface/macros.h"
@@ -48,13 +49,23 @@ static size_t headers_copy(const uint8_t *wqe, size_t end, uint8_t *headers, siz
 	return used;
 }
 
+/* Source: IBA 7.6.6 SL-to-VL mapping; VL 15 has no SL */
+static unsigned lane_of(const struct compared *c, const struct drv_special_send *send)
+{
+	const struct made *qp = c->ask->made;
+
+	if (send->vl == VL_MANAGEMENT || !qp || !qp->port)
+		return send->vl;
+	return link_port_config(c->ask->c->host.hca, qp->port)->sl2vl[send->sl & 0xf];
+}
+
 /* Source: IBA 7.7 (LRH), 9.2 (BTH), 9.3.1 (DETH); the device fills in the rest of the SLID */
 static void local_route_says(struct compared *c, const uint8_t *headers, size_t bytes,
 			     const struct drv_special_send *send)
 {
 	const struct lrh *lrh = (const void *)headers;
 
-	HEADER_SAYS(c, lrh, lrh, vl, send->vl);
+	HEADER_SAYS(c, lrh, lrh, vl, lane_of(c, send));
 	HEADER_SAYS(c, lrh, lrh, sl, send->sl);
 	HEADER_SAYS(c, lrh, lrh, lnh, LNH_IBA_LOCAL);
 	HEADER_SAYS(c, lrh, lrh, dlid, send->dlid);

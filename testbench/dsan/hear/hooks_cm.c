@@ -9,6 +9,7 @@
 #include "testbench/dsan/hear/wrote.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/mads/connections.h"
+#include "testbench/dsan/mads/timeouts.h"
 #include "testbench/dsan/mads/told.h"
 
 #include "host_driver/cm/cma_impl.h"
@@ -20,6 +21,10 @@
 
 #include <string.h>
 
+/* A place in a function of the driver, for a report. */
+#define INSIDE(function) ((const char *)__real_##function + 1)
+#define PS_PER_MS        UINT64_C(1000000000)
+
 enum { WRITERS = 18, RETRIES_MAX = 7, ACK_TIMEOUT_MAX = 31 };
 
 W(void, cm_set_state, struct cm_id *id, enum ib_cm_state state)
@@ -27,7 +32,7 @@ W(void, cm_set_state, struct cm_id *id, enum ib_cm_state state)
 	const struct checker *c = checker_of_host(id->ib.device->platform->host);
 
 	if (c)
-		connections_state(c, be32toh(id->ib.local_id), state);
+		connections_state(c, be32toh(id->ib.local_id), state, &id->deadline);
 	__real_cm_set_state(id, state);
 }
 
@@ -47,7 +52,7 @@ W(void, ib_destroy_cm_id, struct ib_cm_id *cm_id)
 	const struct checker *c = checker_of_host(cm_id->device->platform->host);
 
 	if (c)
-		connections_state(c, be32toh(cm_id->local_id), IB_CM_IDLE);
+		connections_state(c, be32toh(cm_id->local_id), IB_CM_IDLE, NULL);
 	__real_ib_destroy_cm_id(cm_id);
 }
 
@@ -252,8 +257,35 @@ W(int, ib_send_cm_sidr_req, struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_
 	const int rc = __real_ib_send_cm_sidr_req(cm_id, p);
 	const struct message m = message_of(cm_id, false, CM_ATTR_SIDR_REQ, "SIDR REQ", rc);
 
-	if (m.c)
+	if (m.c) {
 		sidr_req_check(&m, p);
+		timeouts_is(m.c, ((const struct cm_id *)(const void *)cm_id)->timeout_ps,
+			    p->timeout_ms * PS_PER_MS, INSIDE(ib_send_cm_sidr_req));
+	}
+	return rc;
+}
+
+W(int, ib_sa_path_rec_get, struct ib_sa_client *client, struct ib_device *device, uint32_t port,
+  const struct sa_path_rec *rec, ib_sa_comp_mask comp_mask, unsigned long timeout_ms, unsigned gfp,
+  void (*callback)(int status, struct sa_path_rec *resp, unsigned num_prs, void *context),
+  void *context, struct ib_sa_query **query)
+{
+	const struct checker *c = checker_of_host(device->platform->host);
+
+	if (c)
+		timeouts_asked(c, timeout_ms * PS_PER_MS, INSIDE(ib_sa_path_rec_get));
+	return __real_ib_sa_path_rec_get(client, device, port, rec, comp_mask, timeout_ms, gfp,
+					 callback, context, query);
+}
+
+W(int, cma_roce_resolve_addr, struct cma_id *id, int timeout_ms)
+{
+	struct checker *c = checker_of_host(id->cm->device->platform->host);
+	const int rc = __real_cma_roce_resolve_addr(id, timeout_ms);
+
+	if (c && !rc && timeout_ms >= 0)
+		timeouts_is(c, id->resolve_within_ps, (uint64_t)timeout_ms * PS_PER_MS,
+			    INSIDE(cma_roce_resolve_addr));
 	return rc;
 }
 

@@ -242,6 +242,7 @@ W(int, ib_cm_init_qp_attr, struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int 
 	const struct cm_id *id = (const void *)cm_id;
 	const void *pcs[WRITERS];
 	char writers[NAMES_BYTES];
+	unsigned least;
 
 	if (rc || !c)
 		return rc;
@@ -250,6 +251,12 @@ W(int, ib_cm_init_qp_attr, struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int 
 				       pcs, WRITERS),
 			  writers, sizeof(writers));
 	connections_attributes_check(c, cm_id, attr, (unsigned)*mask, writers);
+	least = connections_ack_timeout(c, cm_id, id->av.life_time);
+	if (*mask & IB_QP_TIMEOUT && attr->timeout && attr->timeout < least)
+		checker_report(c, &(struct breach){RULE_mad_answer, {0}, NULL, NULL},
+			       "an ACK timeout of code %u, and the path's life time and the peer's "
+			       "ACK delay are %u; the connection's numbers were written by %s",
+			       attr->timeout, least, writers);
 	return rc;
 }
 

@@ -6,16 +6,33 @@
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/mads/timeouts.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/mads/told.h"
 
 #include "host_driver/drv/ops.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 
 #define HERE __builtin_return_address(0)
 
+/* Completions come until a queue pair is reset, and the driver finds whose they are in its table. Source:
+ * Linux destroy_qp_common: mlx4_qp_remove behind 2RST_QP */
+static void reset_given(struct checker *c, const struct hcr *command)
+{
+	const uint32_t qpn = hcr_get_in_mod(command);
+	const struct drv_device *dev = c->dead.dev;
+
+	if (hcr_get_opcode(command) == HCR_2RST_QP && dev && dev->qp_table &&
+	    !dev->qp_table[qpn & drv_table_mask(dev, DRV_T_QPC)])
+		checker_report(c, &(struct breach){RULE_object_in_use, {GUEST_QP, qpn}, NULL, NULL},
+			       "the queue pair was taken out of the driver's table before its "
+			       "reset: completions that come until then are nobody's");
+}
+
 static void command_given(struct checker *c, const struct hcr *command)
 {
+	reset_given(c, command);
 	mads_ifc_given(c, command);
 	groups_written(c, command);
 	told_command(c, command);
@@ -75,6 +92,8 @@ W(int, drv_mad_call, struct drv_device *dev, unsigned port, unsigned qpn,
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	mads_call(&call, a.c, port, qpn, to, request, response);
+	if (a.c)
+		timeouts_call(a.c, request, timeout_ps, HERE);
 	if (a.c && qpn == QPN_SMI)
 		mads_lid_check(a.c, port, request, HERE);
 	rc = __real_drv_mad_call(dev, port, qpn, to, request, response, timeout_ps);
@@ -230,8 +249,17 @@ W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, un
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = ask_result(&a, __real_drv_eth_vlan_get(dev, port, vid, index));
 	if (!rc)
-		ethernet_vlan_check(&a, port, *index, vid);
+		ethernet_vlan_joined(&a, port, *index, vid);
 	return rc;
+}
+
+W(void, drv_eth_vlan_put, struct drv_device *dev, unsigned port, unsigned index)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	__real_drv_eth_vlan_put(dev, port, index);
+	ethernet_vlan_left(&a, port, index);
 }
 
 /* --- groups --- */

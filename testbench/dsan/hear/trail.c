@@ -147,6 +147,25 @@ void trail_format_before_undo(char *text, size_t size)
 	checker_functions(pcs, r->n_undone, text, size);
 }
 
+void checkers_tell_accepted(const char *call, int result)
+{
+	const struct runner *r = runner_now();
+	char names[FUNCTIONS_BYTES];
+	struct ran ran = {0};
+
+	if (!r || !r->c || r->n_trail - r->trail_from > TRAIL)
+		return;
+	/* the first ones: tests stand at the head */
+	for (uint32_t at = r->trail_from; at != r->n_trail && ran.n < RAN_MAX; at++)
+		ran_add(&ran, r->trail[at % TRAIL]);
+	checker_functions(ran.pc, ran.n, names, sizeof(names));
+	if (*names)
+		checker_report(r->c, &(struct breach){RULE_call_accepted, r->subject, NULL, NULL},
+			       "%s succeeds, and should give %d (%s); its functions, the first "
+			       "ones first: %s",
+			       call, result, strerror(-result), names);
+}
+
 void checkers_tell_refused(const char *call, int rc)
 {
 	const struct runner *r = runner_now();

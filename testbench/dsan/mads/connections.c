@@ -20,6 +20,7 @@ enum {
 	KEPT = 1 << 10,
 	KINDS = CM_ATTR_APR - CM_ATTR_REQ + 1,
 	CM_RETRIES_MAX = 15,
+	ACK_TIMEOUT_MAX = 31, /* five bits */
 	FULL_MEMBER = 0x8000,
 };
 
@@ -59,6 +60,7 @@ static struct state {
 	uint32_t id;
 	enum ib_cm_state state;
 	unsigned begun;
+	const uint64_t *deadline; /* NULL: its id is gone */
 } states[KEPT];
 
 /* A message that asks for an answer, and how often it was to leave. */
@@ -243,11 +245,22 @@ static bool too_often(unsigned times, unsigned attr)
 	return times == 1 + (attr == CM_ATTR_REP ? 2 * (CM_RETRIES_MAX + 1) : CM_RETRIES_MAX + 1);
 }
 
-void connections_state(const struct checker *c, uint32_t id, enum ib_cm_state state)
+void connections_state(const struct checker *c, uint32_t id, enum ib_cm_state state,
+		       const uint64_t *deadline)
 {
 	struct state *s = &states[slot_of(c, id) % KEPT];
 
-	*s = (struct state){c, id, state, s->begun + (state == IB_CM_REQ_SENT)};
+	*s = (struct state){c, id, state, s->begun + (state == IB_CM_REQ_SENT), deadline};
+}
+
+/* A timer that is set behind the message may undo the end of the wait for its answer. */
+static bool timer_is_off(const struct checker *c, const struct smp *mad, unsigned attr)
+{
+	const uint32_t id = cm_rep_get_local_comm_id((const void *)mad);
+	const struct state *s = &states[slot_of(c, id) % KEPT];
+
+	return (attr == CM_ATTR_REQ || attr == CM_ATTR_REP || attr == CM_ATTR_DREQ) && s->c == c &&
+	       s->id == id && s->deadline && *s->deadline == UINT64_MAX;
 }
 
 /* An answer may come before the call that sends goes on: it must find the state that it belongs to.
@@ -291,6 +304,9 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 	if (times == 1 && state_is_old(c, mad, attr))
 		return "leaves before its connection is in the state in which the answer is "
 		       "expected: an answer that comes at once is dropped";
+	if (times == 1 && timer_is_off(c, mad, attr))
+		return "leaves before the timer of its answer is set, which may undo the end of "
+		       "that timer by an answer that comes at once";
 	for (size_t i = 0; i < sizeof(answering) / sizeof(answering[0]); i++)
 		if (answering[i].attr == attr)
 			return answer_wrong(c, is, tid, answering[i].answers, answering[i].knows);
@@ -313,7 +329,8 @@ struct agreed {
 	bool peer, depths; /* the peer is known; so are the depths */
 	uint32_t dest_qpn, sq_psn, rq_psn;
 	unsigned mtu, retry_cnt, rnr_retry, initiator_depth, responder_resources, pkey;
-	bool has_rq_psn;
+	bool has_rq_psn, has_delay;
+	unsigned ack_delay;
 	uint64_t since_ps; /* when the REQ came or left */
 };
 
@@ -322,6 +339,8 @@ static struct agreed agreed_active(const struct cm_req *req, const struct cm_rep
 	return (struct agreed){.peer = true,
 			       .depths = true,
 			       .has_rq_psn = true,
+			       .has_delay = true,
+			       .ack_delay = cm_rep_get_target_ack_delay(rep),
 			       .dest_qpn = cm_rep_get_local_qpn(rep),
 			       .sq_psn = cm_rep_get_starting_psn(rep),
 			       .rq_psn = cm_req_get_starting_psn(req),
@@ -377,6 +396,21 @@ static struct agreed agreed_of(const struct checker *c, uint32_t ours, uint32_t 
 		a.since_ps = request->at_ps;
 	}
 	return a;
+}
+
+/* Source: IBA 12.7.34 Local ACK Timeout: two packet life times and the ACK delay of the peer's HCA */
+unsigned connections_ack_timeout(const struct checker *c, const struct ib_cm_id *id,
+				 unsigned life_time)
+{
+	const struct agreed a = agreed_of(c, be32toh(id->local_id), be32toh(id->remote_id));
+	unsigned code = 0;
+
+	if (!a.has_delay)
+		return 0;
+	while (code < ACK_TIMEOUT_MAX &&
+	       UINT64_C(1) << code < (UINT64_C(1) << a.ack_delay) + (UINT64_C(2) << life_time))
+		code++;
+	return code;
 }
 
 void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,

@@ -119,11 +119,11 @@ static void a_vlan_passes_the_filter(void **state)
 	eth_vlan_set_valid(e, 1);
 	eth_vlan_set_vid(e, 5);
 	answer(HCR_SET_PORT, SET_PORT_VLAN_TABLE);
-	ethernet_vlan_check(&ask, PORT, 0, 5);
+	ethernet_vlan_joined(&ask, PORT, 0, 5);
 	assert_int_equal(reports, 1);
 	memset(memory, 0xff, sizeof(memory));
 	answer(HCR_SET_VLAN_FLTR, 0);
-	ethernet_vlan_check(&ask, PORT, 0, 5);
+	ethernet_vlan_joined(&ask, PORT, 0, 5);
 	assert_int_equal(reports, 1);
 }
 

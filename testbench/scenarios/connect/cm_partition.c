@@ -23,7 +23,9 @@ static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsi
 }
 
 SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at another index",
-	 .no_qps = true, .any_packets = true)
+	 .no_qps = true, .any_packets = true,
+	 /* the ACK timeout of a's queue pair is that of b's device */
+	 .settings = {"hca1.local_ack_delay=18"})
 {
 	struct conn *listener, *client, *server;
 	struct sa_path_rec path;

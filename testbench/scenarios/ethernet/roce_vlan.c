@@ -5,7 +5,7 @@
  */
 #include "testbench/services.h"
 
-enum { VLAN = 5, INDEX = 4, LEN = 64, QKEY = 0x11111111, GRH_AREA = 40 };
+enum { VLAN = 5, SL = 3, INDEX = 4, LEN = 64, QKEY = 0x11111111, GRH_AREA = 40 };
 
 static struct drv_gid vlan_gid(struct tb_end *end)
 {
@@ -22,6 +22,7 @@ static struct drv_rc_path path_on(struct tb_end *to, struct drv_qp *qp)
 
 	path.sgid_index = INDEX;
 	path.timeout = 8;
+	path.sl = SL;
 	memcpy(path.dgid, gid.raw, DRV_GID_BYTES);
 	return path;
 }
@@ -34,6 +35,16 @@ static void join(struct tb *tb, struct tb_end *end)
 	must(drv_eth_vlan_get(end->dev, 1, VLAN, &index));
 	must(drv_eth_gid_set(end->dev, 1, INDEX, &gid));
 	expect_event(end, IBV_EVENT_GID_CHANGE);
+}
+
+/* One of two users of the VLAN goes: it stays in the port's table. */
+static void leave_once(struct tb *tb, struct tb_end *end)
+{
+	unsigned index;
+
+	must(drv_eth_vlan_get(end->dev, 1, VLAN, &index));
+	drv_eth_vlan_put(end->dev, 1, index);
+	expect_equal(drv_eth_vlan_index(end->dev, 1, VLAN), (int)index);
 }
 
 /* A datagram has a tag, too, though its priority is 0. */
@@ -68,6 +79,7 @@ SCENARIO(roce_vlan, "a queue pair on a VLAN: tagged frames, dropped by a port of
 {
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);
 	struct drv_rc_path to_b, to_a;
+	struct drv_qp_attr attr;
 	uint64_t bytes, filtered;
 
 	if (!still_right())
@@ -93,6 +105,12 @@ SCENARIO(roce_vlan, "a queue pair on a VLAN: tagged frames, dropped by a port of
 	/* an ACK: Ethernet 14, tag 4, GRH 40, BTH 12, AETH 4, ICRC 4, FCS 4 */
 	expect_equal(tb_stat(b, "port1", "tx_bytes") - bytes, 82);
 	datagram(tb, a, b);
+	leave_once(tb, a);
+	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 5, .len = LEN);
+	expect_cqe(a, .wr_id = 5, .on = x);
+	expect_data(b, .len = LEN);
+	must(drv_qp_query(x, &attr));
+	expect_equal(attr.ah_attr.sl, SL);
 	destroy_qp(x);
 	destroy_qp(y);
 	for (unsigned i = 0; i < 2 && still_right(); i++) {

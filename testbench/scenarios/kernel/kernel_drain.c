@@ -104,6 +104,29 @@ static unsigned both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b,
 	return s.flushed;
 }
 
+/* The send queue takes no more: there is room for the marker when requests have been flushed. */
+static void brim_full(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct traffic t = {0};
+	struct request r = {.cqe = {request_done}, .t = &t};
+	const struct ib_send_wr send = {
+		.wr_cqe = &r.cqe, .opcode = IB_WR_SEND, .send_flags = IB_SEND_SIGNALED};
+	struct kv x, y;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .cqe = 8 * QUEUE, .queue = QUEUE) ||
+	    !kv_open(b, &y, .alloc_cq = true) || !kv_connect(&x, &y))
+		return;
+	/* nothing leaves, so nothing completes before the drain */
+	must(ib_modify_qp(x.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_SQD}, IB_QP_STATE));
+	while (t.posted < 4 * QUEUE && !ib_post_send(x.qp, &send, NULL))
+		t.posted++;
+	expect_that(t.posted, <, 4 * QUEUE);
+	ib_drain_sq(x.qp);
+	expect_equal(t.done, t.posted);
+	kv_close(&y);
+	kv_close(&x);
+}
+
 /* Two queue pairs on one CQ; the other one goes on. */
 static void shared_cq(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
@@ -209,6 +232,7 @@ SCENARIO(kernel_drain, "kernel verbs: drained in the middle of traffic, memory f
 	}
 	/* not in each round: under a schedule of hcasim explore one may come after all traffic */
 	expect_that(flushed, >, 0);
+	brim_full(tb, a, b);
 	shared_cq(tb, a, b);
 	shared_receives(tb, a, b);
 	datagrams(tb, a);

@@ -88,11 +88,14 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
 	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(a), 0));
 	struct ib_srq *srq = pd && shared ? kv_made(ib_create_srq(pd, &init)) : NULL;
+	/* without an SRQ, receives complete to a CQ of their own */
+	struct ib_cq *recv_cq =
+		pd && !shared ? kv_made(ib_alloc_cq(pd->device, NULL, QUEUE + 1, 0, ctx)) : NULL;
 	struct kv x;
 	uint64_t begin;
 
-	if (!pd || !kv_open(a, &x, .pd = pd, .srq = srq, .queue = QUEUE, .alloc_cq = true,
-			    .poll_ctx = ctx))
+	if (!pd || !kv_open(a, &x, .pd = pd, .srq = srq, .recv_cq = recv_cq, .queue = QUEUE,
+			    .alloc_cq = true, .poll_ctx = ctx))
 		return;
 	kv_connect(&x, &x);
 	must(ib_modify_qp(x.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_SQD}, IB_QP_STATE));
@@ -103,6 +106,8 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	pass_time(when == LONG_KNOWN ? CFG_MS(2 * POLL_MS) : CFG_NS(1));
 	if (when == LONG_KNOWN) /* a DIRECT CQ is polled only on request */
 		expect_equal(r[0].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
+	if (when == LONG_KNOWN && !shared)
+		expect_equal(r[1].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
 	begin = tb_now(tb);
 	ib_drain_qp(x.qp);
 	ib_drain_qp(x.qp);
@@ -116,6 +121,8 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	expect_event(a, IBV_EVENT_DEVICE_FATAL);
 	expect_catastrophe(a);
 	kv_close(&x);
+	if (recv_cq)
+		ib_free_cq(recv_cq);
 	if (srq)
 		must(ib_destroy_srq(srq));
 	must(ib_dealloc_pd(pd));

@@ -226,6 +226,20 @@ static void gaps(struct tb *tb, struct kv *y)
 	must(ib_dereg_mr(mr));
 }
 
+/* A list with an entry that cannot be mapped is not mapped at all. */
+static void unmappable(struct tb *tb, struct kv *y)
+{
+	struct scatterlist sg[PIECES];
+
+	for (unsigned bad = 0; bad < PIECES; bad++) {
+		name_row("entry %u is empty", bad);
+		sg_init_table(sg, PIECES);
+		for (unsigned i = 0; i < PIECES; i++)
+			sg_set_buf(&sg[i], y->mem + (size_t)i * PAGE, i == bad ? 0 : PAGE);
+		expect_equal(ib_dma_map_sg(y->device, sg, PIECES, DMA_BIDIRECTIONAL), 0);
+	}
+}
+
 /* A region takes as many blocks as it was made for, in whatever entries they come. */
 static void used_up(struct tb *tb, struct kv *y)
 {
@@ -286,6 +300,7 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	older(tb, &x, &y);
 	large_blocks(tb, &x, &y);
 	gaps(tb, &y);
+	unmappable(tb, &y);
 	used_up(tb, &y);
 	window(tb, &y);
 	ib_dma_unmap_sg(y.device, sg, PIECES, DMA_BIDIRECTIONAL);

@@ -6,7 +6,9 @@
  */
 #include "testbench/programs.h"
 
-enum { LEN = 64, ENTRIES = 40, TOO_MANY = 1 << 30 };
+#include <errno.h>
+
+enum { LEN = 64, PAGE = 4096, ENTRIES = 40, TOO_MANY = 1 << 30 };
 
 static int change_cq(struct ibv_cq *cq)
 {
@@ -41,7 +43,12 @@ static int change_region(struct ibv_pd *pd, void *buf)
 	if (!mr || !mw || ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access) ||
 	    !ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE))
 		return __LINE__;
-	return ibv_dealloc_mw(mw) || ibv_dereg_mr(mr) ? __LINE__ : 0;
+	if (ibv_dealloc_mw(mw) || ibv_dereg_mr(mr))
+		return __LINE__;
+	/* the peer's addresses would go on at 0 */
+	errno = 0;
+	mr = ibv_reg_mr_iova(pd, buf, 2 * PAGE, -(uint64_t)PAGE + (uintptr_t)buf % PAGE, access);
+	return mr || errno != EINVAL ? __LINE__ : 0;
 }
 
 static int change_qp(struct ibv_pd *pd, struct ibv_cq *cq)

@@ -37,6 +37,7 @@ SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own incl
 	must(drv_mcast_attach(y, group, false));
 	must(drv_mcast_attach(w, group, false));
 	must(drv_mcast_attach(x, group, false));
+	must(drv_mcast_attach(x, group, false)); /* it is a member already */
 	must(drv_mcast_attach(z, group, false));
 	GIVE(b, y, 1);
 	GIVE(b, w, 2);
