@@ -58,7 +58,7 @@ struct pci_function {
 		uint32_t toggle, token; /* of the last command; of the last one with an event */
 		bool kept;              /* mailbox holds what it held when GO was written */
 		uint8_t mailbox[MAILBOX_SIZE];
-	} seen; /* for the rules of commands */
+	} seen;                        /* for the rules of commands */
 	struct hca_command_fault fail; /* what is left of hca_command_fail() */
 };
 

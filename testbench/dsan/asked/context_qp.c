@@ -18,9 +18,9 @@
 #include <string.h>
 
 enum {
-	SIZE_WRITERS = 8,
-	SIZE_CHARS = 400,
-	SIZE_NAMES = 160,
+	SIZE_WRITERS = 40,
+	SIZE_CHARS = 480,
+	SIZE_NAMES = 300,
 	QUEUE_BYTE = 0x83, /* of a path's schedule queue, without port and SL */
 	QUEUE_BYTE_QP0 = 0x3f,
 	LOG_WQE_UNIT = 4,
@@ -184,11 +184,11 @@ static void send_queue_says(struct compared *c, const struct qpc *q, const struc
 
 	if (qpc_get_log_sq_size(q) == log2_up(told + spare))
 		return;
-	checker_functions(pcs, heap_writers(&qp->sq, sizeof(qp->sq), pcs, SIZE_WRITERS), writers,
+	checker_functions(pcs, heap_writers(qp, sizeof(*qp), pcs, SIZE_WRITERS), writers,
 			  sizeof(writers));
 	snprintf(text, sizeof(text),
 		 "qpc.log_sq_size, %u, has no room for %u requests and a headroom of %u (the "
-		 "queue's sizes were written by %s); it",
+		 "queue pair was made by %s); it",
 		 qpc_get_log_sq_size(q), (unsigned)told, spare, writers);
 	bytes_differ(c, text, q->b + layout_field(&layout_qpc, "log_sq_size")->offset, 1);
 }

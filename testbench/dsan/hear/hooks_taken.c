@@ -418,8 +418,7 @@ W(int, drv_table_get_range, struct drv_icm_table *t, uint32_t first, uint32_t la
 
 	chunks_before(t, first, last);
 	rc = INNER(t->dev, true, __real_drv_table_get_range(t, first, last));
-	if (!rc)
-		chunks_after(t, first, last, 1, "drv_table_get_range");
+	chunks_after(t, first, last, rc ? 0 : 1, "drv_table_get_range");
 	if (!rc)
 		taken_add(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
 	return rc;
