@@ -153,6 +153,7 @@ struct checker {
 	struct late *late;        /* NULL: stores are visible at once */
 	struct report_seen *seen; /* of checker.c */
 	unsigned n_seen;
+	char *first; /* the text of the first one; NULL: there was none */
 	struct {
 		uintptr_t at, from;
 		size_t bytes;

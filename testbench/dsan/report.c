@@ -15,6 +15,7 @@
 
 enum {
 	REPEATS = 1 << 20,
+	RULE_BYTES = 64, /* the longest name of a rule, and what stands between */
 	TEXT_BYTES = 640,
 	PLACE_BYTES = 128,
 	INLINED = 8,
@@ -226,6 +227,9 @@ static void end_if_endless(struct checker *c, const struct breach *b, const char
 		return;
 	if (b->pc)
 		c->place(b->pc, place, sizeof(place));
+	if (c->first)
+		fprintf(stderr, "host %u: the first breach: %s\n", c->host.platform->host,
+			c->first);
 	fprintf(stderr,
 		"host %u: the driver does this %u times and lets no simulated time pass, so the "
 		"run "
@@ -274,6 +278,13 @@ void checker_report(struct checker *c, const struct breach *b, const char *forma
 		c->place(b->pc, place, sizeof(place));
 	if (b->then)
 		c->place(b->then, then, sizeof(then));
+	if (!c->first) {
+		char said[TEXT_BYTES + PLACE_BYTES + RULE_BYTES];
+
+		snprintf(said, sizeof(said), "%s: %s%s%s", guest_rules[b->rule].name, text,
+			 b->pc ? ": " : "", b->pc ? place : "");
+		c->first = strdup(said);
+	}
 	if (b->then)
 		guest_error(c->host.hca, b->rule, b->object, "%s: %s, then %s", text, place, then);
 	else if (b->pc)
@@ -287,4 +298,5 @@ void reports_free(struct checker *c)
 	for (unsigned i = 0; i < c->n_seen; i++)
 		free(c->seen[i].text);
 	free(c->seen);
+	free(c->first);
 }
