@@ -93,7 +93,7 @@ W(int, drv_mad_call, struct drv_device *dev, unsigned port, unsigned qpn,
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	mads_call(&call, a.c, port, qpn, to, request, response);
 	if (a.c)
-		timeouts_call(a.c, request, timeout_ps, HERE);
+		timeouts_call(a.c, request, timeout_ps);
 	if (a.c && qpn == QPN_SMI)
 		mads_lid_check(a.c, port, request, HERE);
 	rc = __real_drv_mad_call(dev, port, qpn, to, request, response, timeout_ps);

@@ -2,9 +2,9 @@
 /* See timeouts.h. */
 #include "testbench/dsan/mads/timeouts.h"
 
-#include "host_driver/mlx4/mad.h"
 #include "testbench/dsan/checker_impl.h"
 
+#include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 
 #include <stddef.h>
@@ -24,8 +24,7 @@ void timeouts_asked(const struct checker *c, uint64_t timeout_ps, const void *pc
 	asked[n_asked++ % ASKED] = (struct asked){c, timeout_ps, pc};
 }
 
-void timeouts_call(struct checker *c, const struct smp *request, uint64_t timeout_ps,
-		   const void *pc)
+void timeouts_call(struct checker *c, const struct smp *request, uint64_t timeout_ps)
 {
 	const struct asked *last = NULL;
 
