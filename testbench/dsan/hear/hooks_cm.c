@@ -50,10 +50,14 @@ W(int, cm_port_get, struct cm_device *cm, unsigned port, const struct cm_port **
 W(void, ib_destroy_cm_id, struct ib_cm_id *cm_id)
 {
 	const struct checker *c = checker_of_host(cm_id->device->platform->host);
+	const uint32_t id = be32toh(cm_id->local_id);
 
 	if (c)
-		connections_state(c, be32toh(cm_id->local_id), IB_CM_IDLE, NULL);
+		connections_state(c, id, IB_CM_IDLE, NULL);
 	__real_ib_destroy_cm_id(cm_id);
+	/* its last messages have set a state, too, and the id is freed now */
+	if (c)
+		connections_state(c, id, IB_CM_IDLE, NULL);
 }
 
 /* A newer message may have its place already. */
