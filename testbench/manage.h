@@ -35,4 +35,7 @@ struct tb_ask {
 #define ask(end, answer, ...) tb_ask(tb, TB_HERE, end, answer, &(const struct tb_ask){TB_ASK_DEFAULTS, __VA_ARGS__})
 void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer, const struct tb_ask *ask);
 
+/* The PortInfo of an answer, for a Set: the states are "no change". */
+struct port_info port_info_to_set(const struct smp *answer);
+
 #endif

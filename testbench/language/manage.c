@@ -36,6 +36,16 @@ static void fill(struct smp *smp, const struct tb_ask *ask, unsigned mgmt_class)
 		       is_smp(mgmt_class) ? smp_data_size : gmp_data_size);
 }
 
+struct port_info port_info_to_set(const struct smp *answer)
+{
+	struct port_info info;
+
+	memcpy(&info, smp_data_cptr(answer), sizeof(info));
+	port_info_set_state(&info, PORT_STATE_NOP);
+	port_info_set_phys_state(&info, PORT_PHYS_NOP);
+	return info;
+}
+
 void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer,
 	    const struct tb_ask *ask)
 {

@@ -13,6 +13,9 @@ enum { DEVICES = 2 };
 	result __wrap_##name(__VA_ARGS__);                                                         \
 	result __wrap_##name(__VA_ARGS__)
 
+/* A place in a wrapped function, for a report. */
+#define INSIDE(function) ((const char *)__real_##function + 1)
+
 /* hooks_taken.c: looks into a CQ that was resized. */
 void cq_was_resized(struct ask *a, const struct drv_cq *cq);
 

@@ -15,15 +15,12 @@
 #include "host_driver/cm/cma_impl.h"
 #include "model/interface/cm.h"
 #include "model/interface/macros.h"
+#include "model/sim/units.h"
 
 #include <endian.h>
 #include <rdma/ib_cm.h>
 
 #include <string.h>
-
-/* A place in a function of the driver, for a report. */
-#define INSIDE(function) ((const char *)__real_##function + 1)
-#define PS_PER_MS        UINT64_C(1000000000)
 
 enum { WRITERS = 18, RETRIES_MAX = 7, ACK_TIMEOUT_MAX = 31 };
 
@@ -264,7 +261,7 @@ W(int, ib_send_cm_sidr_req, struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_
 	if (m.c) {
 		sidr_req_check(&m, p);
 		timeouts_is(m.c, ((const struct cm_id *)(const void *)cm_id)->timeout_ps,
-			    p->timeout_ms * PS_PER_MS, INSIDE(ib_send_cm_sidr_req));
+			    CFG_MS(p->timeout_ms), INSIDE(ib_send_cm_sidr_req));
 	}
 	return rc;
 }
@@ -277,7 +274,7 @@ W(int, ib_sa_path_rec_get, struct ib_sa_client *client, struct ib_device *device
 	const struct checker *c = checker_of_host(device->platform->host);
 
 	if (c)
-		timeouts_asked(c, timeout_ms * PS_PER_MS, INSIDE(ib_sa_path_rec_get));
+		timeouts_asked(c, CFG_MS(timeout_ms), INSIDE(ib_sa_path_rec_get));
 	return __real_ib_sa_path_rec_get(client, device, port, rec, comp_mask, timeout_ms, gfp,
 					 callback, context, query);
 }
@@ -288,7 +285,7 @@ W(int, cma_roce_resolve_addr, struct cma_id *id, int timeout_ms)
 	const int rc = __real_cma_roce_resolve_addr(id, timeout_ms);
 
 	if (c && !rc && timeout_ms >= 0)
-		timeouts_is(c, id->resolve_within_ps, (uint64_t)timeout_ms * PS_PER_MS,
+		timeouts_is(c, id->resolve_within_ps, CFG_MS(timeout_ms),
 			    INSIDE(cma_roce_resolve_addr));
 	return rc;
 }

@@ -198,7 +198,6 @@ static bool is_about(const struct uv_event *e, const struct uv_object *o)
 
 void __real_uv_events_drop(struct uv_object *o);
 /* A place in the driver's function, for a report. */
-#define INSIDE_DROP ((const char *)__real_uv_events_drop + 1)
 
 static void events_left_check(struct checker *c, const struct uv_channel *channel,
 			      const struct uv_object *o)
@@ -212,7 +211,7 @@ static void events_left_check(struct checker *c, const struct uv_channel *channe
 		if (!is_about(e, o))
 			continue;
 		checker_functions(pcs, heap_takers(e, pcs, QUEUERS), names, sizeof(names));
-		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, INSIDE_DROP, NULL},
+		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, INSIDE(uv_events_drop), NULL},
 			"the object with handle %u is destroyed, and an event of it is left in a "
 			"channel; it was queued by %s",
 			o->handle, names);

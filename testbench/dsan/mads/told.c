@@ -38,21 +38,41 @@ static struct answer {
 } answers[ANSWERS];
 static uint32_t n_answers;
 
-/* The last time that a subnet manager wrote a P_Key table of a host. */
-static struct {
+/* The last Set of an attribute that a subnet manager sent to a host. */
+static struct last_set {
 	const struct checker *c;
 	unsigned port;
 	uint64_t at_ps;
-} pkeys_set[HOSTS];
+} pkeys_set[HOSTS], infos_set[HOSTS];
 
-/* The last time that a subnet manager wrote PortInfo of a host, if users are told of it. */
+/* The LID that this Set of PortInfo gave, and whether users are told of it. */
 static struct {
-	const struct checker *c;
-	unsigned port;
 	uint32_t lid;
 	bool told;
-	uint64_t at_ps;
-} infos_set[HOSTS];
+} infos_said[HOSTS];
+
+static void set_note(struct last_set *sets, const struct checker *c, unsigned port)
+{
+	sets[c->host.platform->host % HOSTS] =
+		(struct last_set){c, port, c->ops->now_ps(c->host.platform)};
+}
+
+/* Whether no Set came to the port since that time. */
+static bool unset_since(const struct last_set *sets, const struct checker *c, unsigned port,
+			uint64_t since_ps)
+{
+	const struct last_set *set = &sets[c->host.platform->host % HOSTS];
+
+	return set->c != c || set->port != port || set->at_ps < since_ps;
+}
+
+/* Whether the driver has had the time to hear of the last Set. */
+static bool settled(const struct last_set *sets, const struct checker *c, unsigned port)
+{
+	const uint64_t now = c->ops->now_ps(c->host.platform);
+
+	return unset_since(sets, c, port, now > SETTLED_PS ? now - SETTLED_PS + 1 : 0);
+}
 
 /* Source: Linux mlx4 mad.c, smp_snoop: another LID, or clients are to register again */
 static void info_set(const struct checker *c, unsigned port, const struct port_info *pi)
@@ -60,11 +80,9 @@ static void info_set(const struct checker *c, unsigned port, const struct port_i
 	const unsigned host = c->host.platform->host % HOSTS;
 	const uint32_t lid = port_info_get_lid(pi);
 
-	infos_set[host].told = port_info_get_client_rereg(pi) || lid != infos_set[host].lid;
-	infos_set[host].c = c;
-	infos_set[host].port = port;
-	infos_set[host].lid = lid;
-	infos_set[host].at_ps = c->ops->now_ps(c->host.platform);
+	infos_said[host].told = port_info_get_client_rereg(pi) || lid != infos_said[host].lid;
+	infos_said[host].lid = lid;
+	set_note(infos_set, c, port);
 }
 
 uint32_t told_mads(void)
@@ -78,13 +96,8 @@ void told_mad(const struct checker *c, unsigned port, const struct smp *in, cons
 	struct answer *a;
 
 	if (mad_hdr_get_method(h) == MAD_METHOD_SET &&
-	    mad_hdr_get_attr_id(h) == SMP_ATTR_PKEY_TABLE) {
-		const unsigned host = c->host.platform->host % HOSTS;
-
-		pkeys_set[host].c = c;
-		pkeys_set[host].port = port;
-		pkeys_set[host].at_ps = c->ops->now_ps(c->host.platform);
-	}
+	    mad_hdr_get_attr_id(h) == SMP_ATTR_PKEY_TABLE)
+		set_note(pkeys_set, c, port);
 	if (mad_hdr_get_method(h) == MAD_METHOD_SET && mad_hdr_get_attr_id(h) == SMP_ATTR_PORT_INFO)
 		info_set(c, port, (const void *)smp_data_cptr(in));
 	if (mad_hdr_get_method(h) != MAD_METHOD_GET ||
@@ -114,29 +127,12 @@ static const void *answer_find(const struct checker *c, uint32_t since, unsigned
 	return NULL;
 }
 
-/* Whether the table was as it is now since that time. */
-static bool pkeys_since(const struct checker *c, unsigned port, uint64_t since_ps)
-{
-	const unsigned host = c->host.platform->host % HOSTS;
-
-	return pkeys_set[host].c != c || pkeys_set[host].port != port ||
-	       pkeys_set[host].at_ps < since_ps;
-}
-
-/* The driver may have looked right before it heard of a new table. */
-static bool pkeys_settled(const struct checker *c, unsigned port)
-{
-	const uint64_t now = c->ops->now_ps(c->host.platform);
-
-	return pkeys_since(c, port, now > SETTLED_PS ? now - SETTLED_PS + 1 : 0);
-}
-
 bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint64_t since_ps,
 		  uint16_t *pkey)
 {
 	const struct port_config *p = link_port_config(c->host.hca, port);
 
-	if (!pkeys_settled(c, port) || !pkeys_since(c, port, since_ps) ||
+	if (!settled(pkeys_set, c, port) || !unset_since(pkeys_set, c, port, since_ps) ||
 	    index >= ARRAY_SIZE(p->pkeys))
 		return false;
 	*pkey = p->pkeys[index];
@@ -150,7 +146,7 @@ void told_pkey_is_current(struct compared *cmp, unsigned port, uint16_t pkey)
 	const struct checker *c = cmp->ask->c;
 	const struct port_config *p = link_port_config(c->host.hca, port);
 
-	if (pkeys_settled(c, port) && pkey != p->pkeys[0])
+	if (settled(pkeys_set, c, port) && pkey != p->pkeys[0])
 		bytes_differ(cmp, "the P_Key of the packet, which is not the first of the port's,",
 			     (const void *)cmp->from, BTH_BYTES);
 }
@@ -182,8 +178,8 @@ void told_kept_check(struct checker *c, unsigned port, const struct ib_port_attr
 	const unsigned host = c->host.platform->host % HOSTS;
 	const struct port_config *p = link_port_config(c->host.hca, port);
 
-	if (infos_set[host].c != c || infos_set[host].port != port || !infos_set[host].told ||
-	    c->ops->now_ps(c->host.platform) - infos_set[host].at_ps < SETTLED_PS ||
+	if (unset_since(infos_set, c, port, 0) || !infos_said[host].told ||
+	    !settled(infos_set, c, port) ||
 	    (kept->lid == p->lid && kept->active_mtu == p->mtu && kept->sm_lid == p->sm_lid))
 		return;
 	checker_report(c,

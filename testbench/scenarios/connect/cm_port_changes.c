@@ -16,9 +16,7 @@ static void set_mtu(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_m
 	struct smp answer;
 
 	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1);
-	memcpy(&info, smp_data_ptr(&answer), sizeof(info));
-	port_info_set_state(&info, PORT_STATE_NOP);
-	port_info_set_phys_state(&info, PORT_PHYS_NOP);
+	info = port_info_to_set(&answer);
 	port_info_set_neighbor_mtu(&info, mtu);
 	port_info_set_client_rereg(&info, 1); /* the MTU alone raises no event */
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1,

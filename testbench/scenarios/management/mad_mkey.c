@@ -26,9 +26,7 @@ SCENARIO(mad_mkey, "M_Key: protection of SMPs")
 	struct smp answer;
 
 	GET();
-	info = *info_of(&answer);
-	port_info_set_state(&info, PORT_STATE_NOP);
-	port_info_set_phys_state(&info, PORT_PHYS_NOP);
+	info = port_info_to_set(&answer);
 	port_info_set_mkey(&info, KEY);
 	port_info_set_mkey_protect(&info, 1);
 	SET();

@@ -55,9 +55,7 @@ static void set_port(struct tb *tb, struct tb_end *a, struct tb_end *b, uint64_t
 	struct port_info info;
 
 	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = 1, .mkey = MKEY);
-	info = *(struct port_info *)(void *)smp_data_ptr(&answer);
-	port_info_set_state(&info, PORT_STATE_NOP);
-	port_info_set_phys_state(&info, PORT_PHYS_NOP);
+	info = port_info_to_set(&answer);
 	port_info_set_mkey(&info, mkey);
 	port_info_set_mkey_protect(&info, protect);
 	port_info_set_subnet_timeout(&info, TIMEOUT_CODE);

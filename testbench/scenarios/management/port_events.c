@@ -50,9 +50,7 @@ static void port_info(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	struct smp answer;
 
 	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1);
-	memcpy(&info, smp_data_ptr(&answer), sizeof(info));
-	port_info_set_state(&info, PORT_STATE_NOP);
-	port_info_set_phys_state(&info, PORT_PHYS_NOP);
+	info = port_info_to_set(&answer);
 	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
 	expect_no_more(CFG_US(20));
 	port_info_set_lid(&info, NEW_LID);
