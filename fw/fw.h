@@ -99,7 +99,7 @@ struct fw {
 	uint16_t event_eqn[FW_EVENT_TYPES];
 	struct fw_port ports[FW_PORTS_MAX];
 	struct node_desc description;
-	uint32_t watchdog_ns;
+	uint32_t watchdog_us;
 	/* mailboxes of the current command */
 	uint8_t in[HCR_MBOX_SIZE] __attribute__((aligned(8)));
 	uint8_t out[HCR_MBOX_SIZE] __attribute__((aligned(8)));

@@ -106,7 +106,7 @@ void fw_guest_error(enum guest_rule rule, enum guest_object_kind kind, uint32_t 
 
 void fw_kick(void)
 {
-	fw_write(FW_WATCHDOG, fw.watchdog_ns);
+	fw_write(FW_WATCHDOG, fw.watchdog_us);
 }
 
 uint64_t fw_now_ns(void)

@@ -18,7 +18,7 @@ void fw_boot(void)
 	uint32_t causes = FW_IRQ_HCR | FW_IRQ_TIMER;
 
 	memset(&fw, 0, sizeof(fw));
-	fw.watchdog_ns = fw_read(FW_WATCHDOG);
+	fw.watchdog_us = fw_read(FW_WATCHDOG);
 	fw_kick();
 	identity_load();
 	for (uint32_t n = 1; n <= fw.num_ports; n++) {

@@ -34,7 +34,7 @@ enum {
 	R(TIMER_LO, 0x010, "time in nanoseconds at which FW_IRQ_TIMER is raised, low word") \
 	R(TIMER_HI, 0x014, "high word; writing it sets the timer; all ones: never") \
 	R(WATCHDOG, 0x018, \
-	  "nanoseconds after which the chip takes the firmware for dead, unless the register is " \
+	  "microseconds after which the chip takes the firmware for dead, unless the register is " \
 	  "written again; time in a wfi does not count, and the end of a wfi starts the time " \
 	  "again; 0: off; reads as the parameter fw.watchdog") \
 	/* --- HCR, as latched when GO was written --- */ \

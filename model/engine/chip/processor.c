@@ -10,6 +10,7 @@
 #include "model/engine/chip/pci_function.h"
 #include "model/interface/macros.h"
 #include "model/sim/params/hca_fw.h"
+#include "model/sim/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +147,9 @@ static void watchdog_job(struct event *ev)
 
 void processor_watchdog_start(struct processor *p)
 {
-	if (p->watchdog_ns)
+	if (p->watchdog_us)
 		event_set(p->hca->core, &p->watchdog,
-			  hca_now(p->hca) + (uint64_t)p->watchdog_ns * PS_PER_NS);
+			  hca_now(p->hca) + CFG_US((uint64_t)p->watchdog_us));
 	else
 		event_cancel(p->hca->core, &p->watchdog);
 }
@@ -356,7 +357,7 @@ void processor_reset(struct hca *hca)
 
 	processor_halt(hca);
 	p->halted = p->sleeping = p->waiting = false;
-	p->watchdog_ns = 0;
+	p->watchdog_us = 0;
 	p->cause = p->enable = p->time_hi = 0;
 	memset(p->reg, 0, sizeof(p->reg));
 	memset(p->ports, 0, sizeof(p->ports));

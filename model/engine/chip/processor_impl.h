@@ -66,7 +66,7 @@ struct processor {
 	bool halted;
 	bool watched; /* firmware's function calls are traced */
 
-	uint32_t watchdog_ns; /* the value that firmware wrote last; 0: off */
+	uint32_t watchdog_us; /* the value that firmware wrote last; 0: off */
 	uint32_t cause, enable, time_hi;
 	uint32_t reg[FW_PLAIN_REGS]; /* registers that only store their value */
 	struct fw_port ports[HCA_MAX_PORTS];

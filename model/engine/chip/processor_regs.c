@@ -151,8 +151,7 @@ static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 		*value = p->time_hi;
 		break;
 	case FW_WATCHDOG:
-		ns = param_fw_watchdog(p->hca->params) / PS_PER_NS;
-		*value = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+		*value = (uint32_t)(param_fw_watchdog(p->hca->params) / CFG_US(1));
 		break;
 	case FW_HCR0:
 	case FW_HCR1:
@@ -374,7 +373,7 @@ static int chip_store(struct processor *p, uint32_t reg, uint32_t value)
 		timer_set(p);
 		return RV_BUS_OK;
 	case FW_WATCHDOG:
-		p->watchdog_ns = value;
+		p->watchdog_us = value;
 		processor_watchdog_start(p);
 		return RV_BUS_OK;
 	case FW_HCR_DONE:

@@ -356,7 +356,7 @@ static void watchdog_kills(void **state)
 {
 	unsigned loop;
 
-	set(FW_WATCHDOG, 100000);
+	set(FW_WATCHDOG, 100);
 	loop = words;
 	jump(loop);
 	boot();
@@ -375,7 +375,7 @@ static void watchdog_rests_in_a_wait_and_begins_anew_after_it(void **state)
 	set(FW_IRQ_ENABLE, FW_IRQ_TIMER);
 	set(FW_TIMER_LO, 700000);
 	set(FW_TIMER_HI, 0);
-	set(FW_WATCHDOG, 100000);
+	set(FW_WATCHDOG, 100);
 	wfi();
 	jump(words);
 	boot();
