@@ -189,7 +189,7 @@
 	  "when the object was given to the device, and whether it was taken back since", \
 	  "MTT entries are given back to the allocator before HW2SW_CQ, and the next region fills them") \
 	R(object_left, \
-	  "CLOSE_HCA was given while an object was still the device's", \
+	  "CLOSE_HCA was given while an object was still the device's, or the driver still watches the device", \
 	  "Linux mlx4_remove_one: each part is cleaned up before mlx4_CLOSE_HCA", \
 	  "the tear-down of that kind of object, and the order of the steps", \
 	  "the event queues are freed without HW2SW_EQ") \
@@ -319,7 +319,7 @@
 	  "the lock around both, taken before the first look and given back behind the last write", \
 	  "whether a chunk of ICM is mapped is looked at before the lock is taken") \
 	R(lock_misused, \
-	  "a lock is taken twice, given back by a thread that does not hold it, or still held when the call returns", \
+	  "a lock is taken twice, given back by a thread that does not hold it, or still held when the call returns, or a handler waits for its own end", \
 	  "Linux locking/mutex-design: one owner, which unlocks; lockdep", \
 	  "each way out between the lock and the unlock", \
 	  "an error returns without the unlock") \

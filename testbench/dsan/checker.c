@@ -238,6 +238,18 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 	c->ops->config_write(p, offset, size, value);
 }
 
+static void interrupt(void *arg)
+{
+	const struct interrupt *i = arg;
+	struct own *own = i->c->own;
+	const unsigned eq = i->c->eq_of_vector[i - i->c->interrupts]; /* 0: none */
+	const uint32_t arms = eq ? own_eq_arms(own, eq - 1) : 0;
+
+	threads_interrupt(arg);
+	if (eq)
+		own_eq_served(own, eq - 1, arms, (const char *)i->handler + 1);
+}
+
 static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
 			  void *arg)
 {
@@ -248,7 +260,7 @@ static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(v
 	if (!i)
 		return c->ops->irq_request(p, vector, handler, arg);
 	*i = (struct interrupt){c, handler, arg};
-	rc = c->ops->irq_request(p, vector, threads_interrupt, i);
+	rc = c->ops->irq_request(p, vector, interrupt, i);
 	if (!rc) {
 		function_handler(checker_of(p), vector, 1);
 		taken_add(TAKEN_HANDLER, p, vector, __builtin_return_address(0));

@@ -60,7 +60,8 @@ void checkers_tell_accepted(const char *call, int result);
  * they have done nothing since checkers_forget_calls(). */
 bool checkers_tell_calls(FILE *out);
 void checkers_forget_calls(void);
-/* At the end of a wait in vain: reports commands that are done, and the driver still waits for them. */
-void checkers_tell_waits(void);
+/* At a failure: reports who waits for the answer of a dead device. After a wait in vain also events that
+ * raise no interrupt, and commands that are done, and the driver still waits for them. */
+void checkers_tell_waits(bool in_vain);
 
 #endif

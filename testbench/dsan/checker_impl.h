@@ -22,7 +22,6 @@
 
 enum {
 	WORD = 4,
-	CHECKER_VECTORS = 64,
 	/* that a device may read ahead in a send queue. Source: Linux mlx4_ib, sq_spare_wqes */
 	HEADROOM_BYTES = 2048,
 	RECENT = 128, /* a power of two */
@@ -80,14 +79,15 @@ struct dead {
 	unsigned told; /* events that the device is dead */
 	bool watched;  /* a thread reads the error buffer */
 	bool seen;     /* the error buffer was read, and it held an error */
-	uint64_t seen_ps;
-	struct calls told_by, seen_by;
+	uint64_t told_ps, seen_ps;
+	struct calls watched_by, told_by, seen_by;
 };
 
 /* Of given.c: the commands so far. */
 enum { GIVEN_GROUPS = 1 << 14 };
 struct given {
-	bool runs; /* between INIT_HCA and CLOSE_HCA */
+	bool runs; /* between INIT_HCA, which these gave, and CLOSE_HCA */
+	struct calls runs_by;
 	bool has_cap;
 	struct dev_cap cap; /* the answer of QUERY_DEV_CAP */
 	uint64_t aux_pages; /* that of SET_ICM_SIZE */
@@ -160,7 +160,7 @@ struct checker {
 	} copied; /* the newest copy from the driver's memory into the host's */
 	/* Of asked/context.c: which EQ has which interrupt vector (EQN + 1), and the completions of
 	 * which vector (EQN); 0: none yet. */
-	unsigned eq_of_vector[CHECKER_VECTORS], vector_eqn[CHECKER_VECTORS], async_eqn;
+	unsigned eq_of_vector[FUNCTION_VECTORS], vector_eqn[FUNCTION_VECTORS], async_eqn;
 	bool async_eqn_known;
 	uint32_t kernel_page; /* the doorbell page of what the kernel makes; 0: not known yet */
 	struct calls kernel_page_by; /* that gave the first context that page */
@@ -344,8 +344,10 @@ bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth);
 bool own_was_resized(const struct own *o, uint32_t cqn);
 void own_wqe(struct own *o, const struct hca_wqe_seen *wqe);
 
-/* Whether software has armed it since it is the device's. */
-bool own_eq_was_armed(const struct own *o, uint32_t eqn);
+/* How often software has armed it since it is the device's. */
+uint32_t own_eq_arms(const struct own *o, uint32_t eqn);
+/* This interrupt handler has ended, and had found the EQ armed so often. */
+void own_eq_served(struct own *o, uint32_t eqn, uint32_t arms, const void *handler);
 /* Reports event queues whose events nobody takes, because they are not armed. */
 void own_tell_waits(struct own *o);
 

@@ -132,13 +132,12 @@ static void fail(struct tb *tb, const char *here, const char *expected, const ch
 {
 	uint64_t now = tb->machine->core.now_ps;
 
+	checkers_tell_waits(tb->timed_out);
 	tb->failed = true;
 	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s%s%s", here, expected,
 		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
 	tb->machine->failed = true;
 	tb_progress_clear(tb);
-	if (tb->timed_out)
-		checkers_tell_waits();
 	if (tb->explain)
 		tb->explained = tb->explain(tb);
 	tb_tell_guest_errors(tb, tb->report);

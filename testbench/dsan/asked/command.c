@@ -208,29 +208,32 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	return rc;
 }
 
-void checkers_tell_waits(void)
+static void answered_tell(const struct ask *a)
 {
+	const uint64_t now = hca_now(a->c->host.hca);
 	char how[HOW_BYTES];
 
-	for (unsigned host = 0; host < 2; host++)
-		if (checker_of_host(host) && checker_of_host(host)->own)
-			own_tell_waits(checker_of_host(host)->own);
-	for (unsigned host = 0; host < 2; host++)
-		if (checker_of_host(host))
-			dead_tell_waits(checker_of_host(host), NULL);
-	for (struct ask *a = ask_each(NULL); a; a = ask_each(a)) {
-		const uint64_t now = a->c ? hca_now(a->c->host.hca) : 0;
+	how_given(a, how, sizeof(how));
+	ask_report(a, RULE_command_answer, command_of(a),
+		   "the device answered %" PRIu64 " us ago, and the driver still waits; %s",
+		   (now - a->command.done_ps) / PS_PER_US, how);
+}
 
+void checkers_tell_waits(bool in_vain)
+{
+	for (unsigned host = 0; in_vain && host < 2; host++) {
+		struct checker *c = checker_of_host(host);
+
+		if (c && c->own)
+			own_tell_waits(c->own);
+		if (c)
+			dead_tell_waits(c);
+	}
+	for (struct ask *a = ask_each(NULL); a; a = ask_each(a)) {
 		if (!a->c || a->kind != ASK_INNER || !a->command.given)
 			continue;
-		if (!a->command.done) {
-			dead_tell_waits(a->c, a);
-			continue;
-		}
-		how_given(a, how, sizeof(how));
-		ask_report(a, RULE_command_answer, command_of(a),
-			   "the device answered %" PRIu64 " us ago, and the driver still waits; %s",
-			   (now - a->command.done_ps) / PS_PER_US, how);
+		if (!dead_tell_waiter(a) && a->command.done && in_vain)
+			answered_tell(a);
 	}
 }
 

@@ -35,7 +35,7 @@ static void vector_says(struct compared *c, const struct cqc *q, int vector)
 	const unsigned eqn = cqc_get_comp_eqn(q);
 	unsigned *learned;
 
-	if (vector < 0 || vector >= CHECKER_VECTORS)
+	if (vector < 0 || vector >= FUNCTION_VECTORS)
 		return;
 	if (checker->async_eqn_known && eqn == checker->async_eqn)
 		bytes_differ(c, "cqc.comp_eqn, the EQ of asynchronous events,",
@@ -44,7 +44,7 @@ static void vector_says(struct compared *c, const struct cqc *q, int vector)
 	if (!*learned)
 		*learned = eqn;
 	SAYS(c, cqc, q, comp_eqn, *learned);
-	for (int v = 0; v < CHECKER_VECTORS; v++)
+	for (int v = 0; v < FUNCTION_VECTORS; v++)
 		if (v != vector && eqn && checker->vector_eqn[v] == eqn)
 			bytes_differ(c, "cqc.comp_eqn, the EQ of another vector,",
 				     q->b + layout_field(&layout_cqc, "comp_eqn")->offset, 1);
@@ -259,16 +259,16 @@ static void eq_says(struct compared *c, uintptr_t at, uint32_t eqn)
 	if (vector >= checker->host.platform->msix_vectors)
 		bytes_differ(c, "eqc.intr, a vector that the host has not,",
 			     q->b + layout_field(&layout_eqc, "intr")->offset, 2);
-	else if (vector < CHECKER_VECTORS && checker->eq_of_vector[vector])
+	else if (vector < FUNCTION_VECTORS && checker->eq_of_vector[vector])
 		bytes_differ(c, "eqc.intr, the vector of another EQ,",
 			     q->b + layout_field(&layout_eqc, "intr")->offset, 2);
-	else if (vector < CHECKER_VECTORS)
+	else if (vector < FUNCTION_VECTORS)
 		checker->eq_of_vector[vector] = eqn + 1;
 }
 
 static void eq_goes(struct checker *c, uint32_t eqn)
 {
-	for (unsigned v = 0; v < CHECKER_VECTORS; v++)
+	for (unsigned v = 0; v < FUNCTION_VECTORS; v++)
 		if (c->eq_of_vector[v] == eqn + 1)
 			c->eq_of_vector[v] = 0;
 }

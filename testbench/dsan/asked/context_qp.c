@@ -29,6 +29,20 @@ enum {
 	NO_COUNTER = 0xff,
 };
 
+/* Packets have the VLAN of their GID. Source: Linux _mlx4_set_path: vlan_index, and bit 6 of fl */
+static void path_vlan_says(struct compared *c, const struct qp_path *p,
+			   const struct drv_ah_attr *ah, unsigned port)
+{
+	struct drv_gid own;
+
+	if (!port || !c->ask->dev || drv_eth_gid_get(c->ask->dev, port, ah->sgid_index, &own))
+		return;
+	SAYS(c, qp_path, p, cv, own.vlan != VLAN_NONE);
+	if (own.vlan != VLAN_NONE)
+		SAYS(c, qp_path, p, vlan_index,
+		     (uint64_t)drv_eth_vlan_index(c->ask->dev, port, own.vlan));
+}
+
 static void path_says(struct compared *c, const struct qp_path *p, const struct drv_ah_attr *ah,
 		      unsigned port)
 {
@@ -39,6 +53,7 @@ static void path_says(struct compared *c, const struct qp_path *p, const struct 
 		SAYS(c, qp_path, p, smac_index, 0);
 		SAYS(c, qp_path, p, link_type, 1);
 		SAYS(c, qp_path, p, priority, ah->sl % ETH_PRIORITIES);
+		path_vlan_says(c, p, ah, port);
 		if (memcmp(qp_path_dmac_cptr(p), ah->dmac, sizeof(ah->dmac)))
 			bytes_differ(c, "qp_path.dmac", qp_path_dmac_cptr(p), sizeof(ah->dmac));
 	} else {

@@ -104,6 +104,9 @@ static void ip_says(struct compared *c, const uint8_t *l3, enum roce_kind kind,
 	if (kind == ROCE_V2_IPV4) {
 		HEADER_SAYS(c, ipv4_hdr, ip, tos, ah->traffic_class);
 		HEADER_SAYS(c, ipv4_hdr, ip, ttl, ah->hop_limit);
+		if (ip_sum(l3, sizeof(*ip), 0) != 0xffff)
+			bytes_differ(c, "the checksum of the packet's IPv4 header",
+				     (const void *)c->from, sizeof(*ip));
 		return;
 	}
 	HEADER_SAYS(c, grh, grh, tclass, ah->traffic_class);

@@ -31,9 +31,10 @@ void dead_listener(struct checker *c, void (*fn)(void *arg, const struct drv_eve
 	c->dead.arg = arg;
 }
 
-void dead_watched(struct checker *c)
+void dead_watched(struct checker *c, bool is)
 {
-	c->dead.watched = true;
+	c->dead.watched = is;
+	chain_take(&c->dead.watched_by);
 }
 
 /* --- told --- */
@@ -55,6 +56,7 @@ void dead_event(void *arg, const struct drv_event *event)
 				       "%s",
 				       names, before);
 		d->told_by = now;
+		d->told_ps = hca_now(c->host.hca);
 	}
 	if (d->fn)
 		d->fn(d->arg, event);
@@ -128,13 +130,13 @@ void dead_timeout_check(const struct ask *command)
 		       names);
 }
 
-/* A thread that waits for a command is not woken although the device is dead. */
-static void waiter_tell(struct checker *c, const struct ask *waits)
+bool dead_tell_waiter(const struct ask *waits)
 {
+	struct checker *c = waits->c;
 	char names[CHAIN_BYTES], told[CHAIN_BYTES];
 
-	if (waits->command.done || !c->dead.told)
-		return;
+	if (!c->dead.told || hca_now(c->host.hca) - c->dead.told_ps < WAKE_PS)
+		return false;
 	chain_format(&waits->command.by, names, sizeof(names));
 	chain_format(&c->dead.told_by, told, sizeof(told));
 	checker_report(
@@ -142,17 +144,14 @@ static void waiter_tell(struct checker *c, const struct ask *waits)
 		"who waits for this command is not woken (%s), and the device was declared dead "
 		"(%s)",
 		names, told);
+	return true;
 }
 
-void dead_tell_waits(struct checker *c, const struct ask *waits)
+void dead_tell_waits(struct checker *c)
 {
 	const struct dead *d = &c->dead;
 	char names[CHAIN_BYTES];
 
-	if (waits) {
-		waiter_tell(c, waits);
-		return;
-	}
 	if (!d->dev || !d->watched || !d->seen || d->told ||
 	    hca_now(c->host.hca) - d->seen_ps < WAKE_PS)
 		return;

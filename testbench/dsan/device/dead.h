@@ -17,10 +17,10 @@ struct drv_event;
 
 /* The driver has this device from now on, or none: NULL. */
 void dead_begin(struct checker *c, struct drv_device *dev);
-/* Its users want to hear of events; a thread reads the error buffer. */
+/* Its users want to hear of events; a thread reads the error buffer from now on, or no longer. */
 void dead_listener(struct checker *c, void (*fn)(void *arg, const struct drv_event *event),
 		   void *arg);
-void dead_watched(struct checker *c);
+void dead_watched(struct checker *c, bool is);
 /* What the driver calls instead of fn; `arg` is the checker. */
 void dead_event(void *arg, const struct drv_event *event);
 /* The driver writes configuration space or a register of BAR 0, or has read one. */
@@ -29,7 +29,9 @@ void dead_register(struct checker *c, uint64_t offset);
 void dead_register_read(struct checker *c, uint64_t offset, uint32_t value);
 /* A command has timed out. */
 void dead_timeout_check(const struct ask *command);
-/* At the end of a wait in vain; `waits` for the answer of a command, or NULL. */
-void dead_tell_waits(struct checker *c, const struct ask *waits);
+/* At the end of a wait in vain. */
+void dead_tell_waits(struct checker *c);
+/* At a failure, of a thread that waits for a command; whether it should have been woken. */
+bool dead_tell_waiter(const struct ask *waits);
 
 #endif

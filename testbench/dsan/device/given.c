@@ -195,14 +195,19 @@ static void icm_goes(struct checker *c, const struct hcr *command)
 					  FW_TABLE_EQC, FW_TABLE_MPT, FW_TABLE_MTT};
 	const uint64_t first = hcr_get_in_param(command),
 		       bytes = (uint64_t)hcr_get_in_mod(command) * PAGE;
+	char names[CHAIN_BYTES / 2], text[2 * CHAIN_BYTES];
 
 	for (size_t i = 0; c->given.runs && i < ARRAY_SIZE(tables); i++) {
 		if (hca_icm_address(c->host.hca, tables[i], 0) - first >= bytes)
 			continue;
+		chain_format(&c->given.runs_by, names, sizeof(names));
+		snprintf(
+			text, sizeof(text),
+			"UNMAP_ICM takes entries that the firmware keeps for itself, and CLOSE_HCA "
+			"was not given; INIT_HCA was, by %s",
+			names);
 		report_now(c, RULE_command_sequence,
-			   (struct guest_object){GUEST_COMMAND, HCR_UNMAP_ICM},
-			   "UNMAP_ICM takes entries that the firmware keeps for itself, and "
-			   "CLOSE_HCA was not given");
+			   (struct guest_object){GUEST_COMMAND, HCR_UNMAP_ICM}, text);
 		return;
 	}
 }
@@ -253,8 +258,8 @@ static void left_report(struct checker *c, struct guest_object object, const cha
 		       asked);
 }
 
-/* Source: Linux mlx4_remove_one: mlx4_CLOSE_PORT for each port, mlx4_cleanup_qp_table gives
- * CONF_SPECIAL_QP 0, and CLOSE_HCA is the last */
+/* Source: Linux mlx4_remove_one: mlx4_unregister_device stops the poll of the error buffer, then
+ * mlx4_CLOSE_PORT for each port, mlx4_cleanup_qp_table gives CONF_SPECIAL_QP 0, and CLOSE_HCA is the last */
 static void closing_check(struct checker *c)
 {
 	const struct given *g = &c->given;
@@ -267,6 +272,9 @@ static void closing_check(struct checker *c)
 		left_report(c, (struct guest_object){GUEST_QP, g->special_base},
 			    "the special queue pairs still have their block of numbers",
 			    &g->special_by);
+	if (c->dead.watched)
+		left_report(c, (struct guest_object){0}, "a thread still reads the error buffer",
+			    &c->dead.watched_by);
 }
 
 static void special_given(struct checker *c, const struct hcr *command)
@@ -290,12 +298,12 @@ static unsigned ports_of(const struct checker *c)
 /* Source: Linux mlx4_init_eq_table: eq_set_ci(eq, 1) for each EQ */
 static void armed_check(struct checker *c)
 {
-	for (unsigned v = 0; v < CHECKER_VECTORS; v++) {
+	for (unsigned v = 0; v < FUNCTION_VECTORS; v++) {
 		const struct vector *is = &c->function.vectors[v];
 		const uint32_t eqn = c->eq_of_vector[v] - 1;
 		char names[CHAIN_BYTES];
 
-		if (!c->eq_of_vector[v] || own_eq_was_armed(c->own, eqn))
+		if (!c->eq_of_vector[v] || own_eq_arms(c->own, eqn))
 			continue;
 		chain_format(is->handlers ? &is->handler_by : &is->by, names, sizeof(names));
 		checker_report(c, &(struct breach){RULE_eq_not_armed, {GUEST_EQ, eqn}, NULL, NULL},
@@ -358,6 +366,9 @@ void given_command(struct checker *c, const struct hcr *command)
 			report_now(c, RULE_context_differs,
 				   (struct guest_object){GUEST_COMMAND, HCR_NOP},
 				   "the modifier of NOP does not ask for an interrupt");
+		break;
+	case HCR_INIT_HCA:
+		chain_take(&c->given.runs_by);
 		break;
 	case HCR_CONF_SPECIAL_QP:
 		special_given(c, command);

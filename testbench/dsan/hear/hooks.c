@@ -670,8 +670,17 @@ W(int, drv_catas_watch, struct drv_device *dev, uint64_t period_ps)
 	struct checker *c = checker_of_host(drv_platform(dev)->host);
 
 	if (!rc && c)
-		dead_watched(c);
+		dead_watched(c, true);
 	return rc;
+}
+
+W(void, drv_catas_unwatch, struct drv_device *dev)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (c)
+		dead_watched(c, false);
+	__real_drv_catas_unwatch(dev);
 }
 
 static void device_gone(struct ask *a)

@@ -13,6 +13,8 @@ enum { DEVICES = 2 };
 	result __wrap_##name(__VA_ARGS__);                                                         \
 	result __wrap_##name(__VA_ARGS__)
 
+/* Who has called a wrapped function. */
+#define HERE __builtin_return_address(0)
 /* A place in a wrapped function, for a report. */
 #define INSIDE(function) ((const char *)__real_##function + 1)
 

@@ -338,13 +338,42 @@ static void event_check(const struct came *came, const struct ib_cm_event *event
 		fields_told(came, event);
 }
 
+enum { HANDLER_RUNS = 16 };
+
+/* The handlers of ids that run now. */
+static struct handler_run {
+	const struct kernel_thread *thread;
+	const struct cm_id *id, *listener;
+} handler_runs[HANDLER_RUNS];
+
 W(void, cm_deliver, struct cm_id *id, struct ib_cm_event *event)
 {
 	const struct came *came = came_of(id->cm->p);
+	struct handler_run *run = handler_runs;
 
 	if (came->mad)
 		event_check(came, event);
+	while (run < handler_runs + HANDLER_RUNS - 1 && run->id)
+		run++;
+	*run = (struct handler_run){kernel_thread_running(), id, id->listener};
 	__real_cm_deliver(id, event);
+	run->id = NULL;
+}
+
+/* A handler that wants an end of its id returns another value than 0. Source: Linux ib_destroy_cm_id */
+void handlers_destroy_check(const struct cm_id *id, const void *pc)
+{
+	struct checker *c = checker_of_host(id->cm->p->host);
+
+	for (unsigned i = 0; c && i < HANDLER_RUNS; i++) {
+		const struct handler_run *run = &handler_runs[i];
+
+		if (run->id && run->thread == kernel_thread_running() &&
+		    (run->id == id || run->listener == id))
+			c->tell(c, &(struct breach){RULE_lock_misused, {0}, pc, NULL},
+				"a handler destroys the id of connection management that it runs "
+				"for, and so it waits for its own end");
+	}
 }
 
 /* --- events of rdma_cm --- */

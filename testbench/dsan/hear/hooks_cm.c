@@ -9,6 +9,7 @@
 #include "testbench/dsan/hear/wrote.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/mads/connections.h"
+#include "testbench/dsan/mads/rejects.h"
 #include "testbench/dsan/mads/timeouts.h"
 #include "testbench/dsan/mads/told.h"
 
@@ -49,6 +50,7 @@ W(void, ib_destroy_cm_id, struct ib_cm_id *cm_id)
 	const struct checker *c = checker_of_host(cm_id->device->platform->host);
 	const uint32_t id = be32toh(cm_id->local_id);
 
+	handlers_destroy_check((const void *)cm_id, HERE);
 	if (c)
 		connections_state(c, id, IB_CM_IDLE, NULL);
 	__real_ib_destroy_cm_id(cm_id);
@@ -367,6 +369,19 @@ W(int, ib_send_cm_apr, struct ib_cm_id *cm_id, enum ib_cm_apr_status status, con
 }
 
 /* --- refusals, and requests for time --- */
+
+W(void, cm_issue_rej, struct cm_device *cm, const struct cm_work *work,
+  enum ib_cm_rej_reason reason, enum cm_message rejected, const void *ari, uint8_t ari_length)
+{
+	struct checker *c = checker_of_host(cm->device->platform->host);
+	const struct cm_port *port;
+
+	if (c && rejected == CM_MESSAGE_REQ)
+		rejects_check(c, cm, (const void *)&work->mad, reason,
+			      __real_cm_port_get(cm, work->port, &port) ? 0 : port->attr.active_mtu,
+			      HERE);
+	__real_cm_issue_rej(cm, work, reason, rejected, ari, ari_length);
+}
 
 W(int, ib_send_cm_rej, struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, const void *ari,
   uint8_t ari_length, const void *data, uint8_t len)

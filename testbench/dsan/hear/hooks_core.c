@@ -15,8 +15,6 @@
 #include "host_driver/core/core.h"
 #include "host_driver/uverbs/uverbs.h"
 
-#define HERE __builtin_return_address(0)
-
 enum { WRITERS = 18, NAMES_BYTES = 200 };
 
 /* --- the RDMA core: objects that count their users --- */

@@ -12,9 +12,8 @@
 
 #include "host_driver/drv/ops.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "host_driver/net/net.h"
 #include "model/interface/commands.h"
-
-#define HERE __builtin_return_address(0)
 
 /* Completions come until a queue pair is reset, and the driver finds whose they are in its table. Source:
  * Linux destroy_qp_common: mlx4_qp_remove behind 2RST_QP */
@@ -241,6 +240,31 @@ W(int, drv_eth_gid_set, struct drv_device *dev, unsigned port, unsigned index,
 	return rc;
 }
 
+/* Threads that add an address, and how often each has joined its VLAN. */
+static struct joining {
+	const struct kernel_thread *thread; /* NULL: none */
+	struct checker *c;
+	int times;
+} joining[DEVICES];
+
+static struct joining *joining_of(const struct kernel_thread *thread)
+{
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (joining[i].thread == thread)
+			return &joining[i];
+	return NULL;
+}
+
+static void joining_note(struct checker *c, int more)
+{
+	struct joining *j = joining_of(kernel_thread_running());
+
+	if (j) {
+		j->c = c;
+		j->times += more;
+	}
+}
+
 W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, unsigned *index)
 {
 	ASK a;
@@ -248,8 +272,10 @@ W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, un
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = ask_result(&a, __real_drv_eth_vlan_get(dev, port, vid, index));
-	if (!rc)
+	if (!rc) {
 		ethernet_vlan_joined(&a, port, *index, vid);
+		joining_note(a.c, 1);
+	}
 	return rc;
 }
 
@@ -260,6 +286,51 @@ W(void, drv_eth_vlan_put, struct drv_device *dev, unsigned port, unsigned index)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	__real_drv_eth_vlan_put(dev, port, index);
 	ethernet_vlan_left(&a, port, index);
+	joining_note(a.c, -1);
+}
+
+/* What is found is what was looked for. */
+W(int, drv_eth_gid_find, const struct drv_device *dev, unsigned port, const uint8_t *raw,
+  unsigned version, uint16_t vlan)
+{
+	struct checker *c = checker_of_host(dev->p->host);
+	const int index = __real_drv_eth_gid_find(dev, port, raw, version, vlan);
+	struct drv_gid is;
+
+	if (c && index >= 0 &&
+	    (drv_eth_gid_get(dev, port, (unsigned)index, &is) || is.version != version ||
+	     is.vlan != vlan || memcmp(is.raw, raw, sizeof(is.raw))))
+		c->tell(c,
+			&(struct breach){RULE_port_differs,
+					 {GUEST_PORT, port},
+					 INSIDE(drv_eth_gid_find),
+					 NULL},
+			"a GID of RoCE v%u with VLAN 0x%x is looked up, and entry %d is found, of "
+			"v%u with "
+			"VLAN 0x%x",
+			version, vlan, index, is.version, is.vlan);
+	return index;
+}
+
+/* An address that cannot be added joins no VLAN. Source: Linux 8021q, vlan_vid_del behind a failure */
+W(int, net_address_add, struct net_port *net, const struct net_address *address)
+{
+	struct joining *j = joining_of(NULL);
+	int rc;
+
+	if (j)
+		*j = (struct joining){.thread = kernel_thread_running()};
+	rc = __real_net_address_add(net, address);
+	if (j && rc && j->c && j->times)
+		j->c->tell(
+			j->c,
+			&(struct breach){RULE_not_given_back, {0}, INSIDE(net_address_add), NULL},
+			"an address is refused with %d, and has joined its VLAN %d times more "
+			"than it has left it",
+			rc, j->times);
+	if (j)
+		j->thread = NULL;
+	return rc;
 }
 
 /* --- groups --- */

@@ -18,8 +18,6 @@
 
 enum { TAKEN = 256, DYING = 64, NAMES_BYTES = 240, NO_OBJECT = 4096, QUEUERS = 8 };
 
-#define HERE __builtin_return_address(0)
-
 static struct checker *checker_of(const struct ibv_context *context)
 {
 	return checker_of_host(uv_process_of(context)->host->platform->host);

@@ -12,8 +12,6 @@
 #include "host_driver/core/include/rdma/mr_pool.h"
 #include "host_driver/core/include/rdma/rw.h"
 
-#define HERE __builtin_return_address(0)
-
 enum { NAMES_BYTES = 200 };
 
 /* --- their mappings, their memory, and the regions that they take from pools --- */

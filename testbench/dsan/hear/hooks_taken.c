@@ -27,8 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HERE __builtin_return_address(0)
-
 #define TIMEOUT_UNIT_PS UINT64_C(1000000000000) /* a second */
 
 enum { GIVEN_BACK = 64, MAKERS = 64 };

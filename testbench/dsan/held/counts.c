@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { BUCKETS = 1 << 8, PLACES = 12, NAMES_BYTES = 260 };
+enum { HOSTS = 2, BUCKETS = 1 << 8, PLACES = 12, NAMES_BYTES = 260 };
 
 /* What a live object has counted. */
 struct counted {
@@ -19,7 +19,6 @@ struct counted {
 
 /* One process runs one simulation. */
 static struct counted *buckets[BUCKETS];
-static uint64_t serial; /* grows when a call begins or ends */
 
 static struct counted **place_of(const void *object)
 {
@@ -38,11 +37,26 @@ static void remove_at(struct counted **at)
 	free(is);
 }
 
+/* Calls of a host's thread that begin or end, with none of another thread between them, are one turn. */
+static uint64_t turn_now(const struct checker *c)
+{
+	static struct {
+		const struct kernel_thread *last;
+		uint64_t n;
+	} turns[HOSTS];
+	const unsigned host = c ? c->host.platform->host % HOSTS : 0;
+
+	if (kernel_thread_running() != turns[host].last)
+		turns[host].n++;
+	turns[host].last = kernel_thread_running();
+	return turns[host].n;
+}
+
 void counts_begin(struct counts *n, struct checker *c, const char *call)
 {
 	*n = (struct counts){.c = c,
 			     .call = strncmp(call, WRAP, strlen(WRAP)) ? call : call + strlen(WRAP),
-			     .serial = ++serial};
+			     .turn = turn_now(c)};
 }
 
 void counts_use(struct counts *n, const void *of, const unsigned *counter, const char *what)
@@ -58,7 +72,7 @@ void counts_use(struct counts *n, const void *of, const unsigned *counter, const
 /* Other calls have begun or ended meanwhile. */
 static bool alone(struct counts *n)
 {
-	return n->c && n->serial == serial++;
+	return n->c && n->turn == turn_now(n->c);
 }
 
 /* The functions that wrote last into the new object and into those that it uses. */

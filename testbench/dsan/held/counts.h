@@ -18,7 +18,7 @@ enum { COUNTS_MAX = 8 };
 struct counts {
 	struct checker *c; /* NULL: nothing is judged */
 	const char *call;
-	uint64_t serial;
+	uint64_t turn;
 	unsigned n;
 	struct count {
 		const void *of;

@@ -10,7 +10,7 @@
 
 enum {
 	LINE = 64,
-	FOLLOWED = 2048, /* bytes of a block whose stores and pointers are followed */
+	FOLLOWED = 3072, /* bytes of a block whose stores and pointers are followed */
 	LINES = FOLLOWED / LINE + 1,
 	MARGIN_LINES = HEAP_MARGIN / LINE + 1,
 	BUCKETS = 1 << 18, /* a power of two: each load and store looks here */

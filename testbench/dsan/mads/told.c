@@ -5,7 +5,9 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/hear/wrote.h"
+#include "testbench/dsan/held/heap.h"
 
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_port.h"
 #include "model/interface/commands.h"
@@ -22,6 +24,8 @@ enum {
 	TEXT_BYTES = 160,
 	GUIDS_PER_BLOCK = 8,
 	PKEYS_PER_BLOCK = 32,
+	AGENT_BYTES = 3072, /* at least those of a port's agent (drv/mad.c) */
+	WRITERS = 12,
 	SETTLED_PS =
 		10 * 1000 * 1000, /* assumption: a command has ended, and its thread has gone on */
 };
@@ -139,16 +143,38 @@ bool told_pkey_at(const struct checker *c, unsigned port, unsigned index, uint64
 	return true;
 }
 
+/* Who has stored that P_Key last, among what the port's agent keeps. */
+static void keepers_of(const struct drv_mad_agent *agent, uint16_t pkey, char *names, size_t size)
+{
+	const void *pcs[WRITERS];
+	unsigned n = 0;
+
+	for (uintptr_t at = (uintptr_t)agent; at < (uintptr_t)agent + AGENT_BYTES;
+	     at += sizeof(pkey))
+		if (heap_writers((void *)at, sizeof(pkey), pcs + n, WRITERS - n) &&
+		    !memcmp((void *)at, &pkey, sizeof(pkey)))
+			n += heap_writers((void *)at, sizeof(pkey), pcs + n, WRITERS - n);
+	checker_functions(pcs, n, names, size);
+}
+
 /* Source: IBA 10.9.1.2: a GSI packet has a P_Key of the port's table; Linux mlx4 build_mlx_header and
  * the users of ib_mad, which ask for the first one */
 void told_pkey_is_current(struct compared *cmp, unsigned port, uint16_t pkey)
 {
 	const struct checker *c = cmp->ask->c;
 	const struct port_config *p = link_port_config(c->host.hca, port);
+	const struct drv_mad_agent *agent =
+		cmp->ask->dev && port <= DRV_PORTS_MAX ? cmp->ask->dev->agents[port] : NULL;
+	char names[TEXT_BYTES], text[2 * TEXT_BYTES];
 
-	if (settled(pkeys_set, c, port) && pkey != p->pkeys[0])
-		bytes_differ(cmp, "the P_Key of the packet, which is not the first of the port's,",
-			     (const void *)cmp->from, BTH_BYTES);
+	if (!settled(pkeys_set, c, port) || pkey == p->pkeys[0])
+		return;
+	keepers_of(agent, pkey, names, sizeof(names));
+	snprintf(text, sizeof(text),
+		 "the P_Key of the packet, which is not the first of the port's, and was kept by "
+		 "%s,",
+		 *names ? names : "nobody");
+	bytes_differ(cmp, text, (const void *)cmp->from, BTH_BYTES);
 }
 
 unsigned told_manager_lid(const struct checker *c, unsigned port)

@@ -175,26 +175,25 @@ static void left_check(struct own *o, const struct holder *h, uint32_t ci, const
 	struct queues *q = h->queues;
 	const bool same = index_after(q->entries.tail, ci, INDEX_BITS) == q->entries.tail;
 
-	if (q->was_armed && same && q->armed_tail == q->entries.tail &&
-	    q->armed_head != q->entries.tail)
+	if (q->arms && same && q->armed_tail == q->entries.tail && q->armed_head != q->entries.tail)
 		checker_report(
 			o->c, &(struct breach){RULE_eq_left, object_of(h), pc, NULL},
 			"it is armed with index %u again, and %u events waited there already "
 			"when it was armed the last time",
 			q->entries.tail, q->armed_head - q->armed_tail);
-	else if (q->was_armed && q->looked != (ci & ring_mask(&q->entries)))
+	else if (q->arms && q->looked != (ci & ring_mask(&q->entries)))
 		checker_report(o->c, &(struct breach){RULE_eq_left, object_of(h), pc, NULL},
 			       "it is armed with index %u, and nobody has looked whether the next "
 			       "event is there: the last look was at slot %u",
 			       ci, q->looked);
-	q->was_armed = true;
+	q->arms++;
 	q->armed_head = q->entries.head;
 	q->armed_tail = index_after(q->entries.tail, ci, INDEX_BITS);
 }
 
 static void vectors_check(struct own *o, uint32_t eqn, const void *pc)
 {
-	for (unsigned v = 0; v < CHECKER_VECTORS; v++)
+	for (unsigned v = 0; v < FUNCTION_VECTORS; v++)
 		if (o->c->eq_of_vector[v] == eqn + 1)
 			function_armed(o->c, v, pc);
 }
@@ -245,11 +244,22 @@ static void unarmed_check(void *arg, struct holder *h)
 		       q->entries.head - q->entries.tail, *names ? names : "none was rung");
 }
 
-bool own_eq_was_armed(const struct own *o, uint32_t eqn)
+uint32_t own_eq_arms(const struct own *o, uint32_t eqn)
 {
 	const struct holder *h = own_find((struct own *)o, HCA_EQ, eqn);
 
-	return h && h->queues && h->queues->was_armed;
+	return h && h->queues ? h->queues->arms : 0;
+}
+
+/* An interrupt disarms its EQ. Source: Linux mlx4_eq_int, which arms it at its end, whatever it found */
+void own_eq_served(struct own *o, uint32_t eqn, uint32_t arms, const void *handler)
+{
+	const struct holder *h = own_find(o, HCA_EQ, eqn);
+
+	if (h && h->queues && h->queues->arms == arms)
+		checker_report(o->c,
+			       &(struct breach){RULE_eq_not_armed, object_of(h), handler, NULL},
+			       "its interrupt handler has ended, and has not armed it");
 }
 
 void own_tell_waits(struct own *o)

@@ -60,7 +60,8 @@ struct queues {
 	struct holder *physical_next;
 	bool was_rung; /* of a QP: its doorbell, when head was `rung` */
 	uint32_t rung;
-	bool was_armed; /* of an EQ: the last time, when head was `armed_head` and tail `armed_tail` */
+	uint32_t
+		arms; /* of an EQ: so often; the last time, head was `armed_head`, tail `armed_tail` */
 	uint32_t armed_head, armed_tail;
 	bool changed; /* a CQ that was resized: the new buffer's indexes are not followed */
 };

@@ -14,6 +14,13 @@
 
 #include <cmocka.h>
 
+struct kernel_thread {
+	int unused;
+};
+
+static struct kernel_thread one, two;
+static struct kernel_thread *running;
+static struct platform platform;
 static struct checker c;
 static unsigned reports;
 static enum guest_rule reported;
@@ -27,7 +34,7 @@ static bool closer_is_called;
 
 struct kernel_thread *kernel_thread_running(void)
 {
-	return NULL;
+	return running;
 }
 
 void calls_take(struct calls *calls, const struct kernel_thread *thread)
@@ -68,7 +75,8 @@ static void tell(struct checker *of, const struct breach *b, const char *format,
 
 static int begin(void **state)
 {
-	c = (struct checker){.tell = tell};
+	c = (struct checker){.tell = tell, .host.platform = &platform};
+	running = &one;
 	reports = 0;
 	closer_is_called = false;
 	heap_forget();
@@ -299,10 +307,26 @@ static void calls_at_the_same_time_are_not_judged(void **state)
 
 	counts_begin(&n, &c, "make");
 	counts_use(&n, &used, &used.users, "thing");
+	running = &two;
 	counts_begin(&other, &c, "make");
 	counts_made(&other, NULL);
+	running = &one;
 	counts_made(&n, &object);
 	assert_int_equal(reports, 0);
+}
+
+static void a_call_within_a_call_is_judged_and_so_is_the_outer_one(void **state)
+{
+	struct holder used = {0};
+	int object;
+	struct counts n, inner;
+
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	counts_begin(&inner, &c, "make");
+	counts_made(&inner, NULL);
+	counts_made(&n, &object);
+	expect_report(RULE_users_differ, "thing");
 }
 
 /* An object ends unheard, and the next one at its address is made beside another call: what the first one counted is not expected back. */
@@ -319,7 +343,9 @@ static void an_address_is_used_again(void **state)
 	used.users--;
 
 	counts_begin(&n, &c, "make");
+	running = &two;
 	counts_begin(&other, &c, "make");
+	running = &one;
 	counts_made(&n, &object);
 	counts_begin(&n, &c, "end");
 	counts_leave(&n, &object);
@@ -351,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup(a_new_user_is_counted, begin),
 		cmocka_unit_test_setup(a_failure_counts_nothing, begin),
 		cmocka_unit_test_setup(calls_at_the_same_time_are_not_judged, begin),
+		cmocka_unit_test_setup(a_call_within_a_call_is_judged_and_so_is_the_outer_one,
+				       begin),
 		cmocka_unit_test_setup(an_address_is_used_again, begin),
 	};
 

@@ -26,6 +26,8 @@ static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 enum when { NOBODY_KNOWS, IN_THE_MIDDLE, LONG_KNOWN, WHENS };
+/* where receives are, and where they complete to */
+enum receives { OWN_CQ, CQ_OF_SENDS, IN_SRQ, RECEIVES };
 
 struct killer {
 	struct tb_end *end;
@@ -81,16 +83,17 @@ static void again(struct tb *tb, struct tb_end *a)
 }
 
 static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum when when,
-		 bool shared)
+		 enum receives receives)
 {
+	const bool shared = receives == IN_SRQ;
 	struct killer killer = {.end = a, .after_ps = when == IN_THE_MIDDLE ? CFG_US(20) : 0};
 	struct request r[2] = {{.cqe = {request_done}}, {.cqe = {request_done}}};
 	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
 	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(a), 0));
 	struct ib_srq *srq = pd && shared ? kv_made(ib_create_srq(pd, &init)) : NULL;
-	/* without an SRQ, receives complete to a CQ of their own */
-	struct ib_cq *recv_cq =
-		pd && !shared ? kv_made(ib_alloc_cq(pd->device, NULL, QUEUE + 1, 0, ctx)) : NULL;
+	struct ib_cq *recv_cq = pd && receives == OWN_CQ
+					? kv_made(ib_alloc_cq(pd->device, NULL, QUEUE + 1, 0, ctx))
+					: NULL;
 	struct kv x;
 	uint64_t begin;
 
@@ -134,7 +137,7 @@ SCENARIO(kernel_drain_dead, "kernel verbs: drained while the device dies", .no_q
 {
 	ignore_events(b);
 	for (enum when when = 0; when < WHENS && still_right(); when++)
-		for (unsigned i = 0; i < 2; i++) {
+		for (enum receives i = 0; i < RECEIVES; i++) {
 			dies(tb, a, IB_POLL_SOFTIRQ, when, i);
 			dies(tb, a, IB_POLL_WORKQUEUE, when, i);
 			dies(tb, a, IB_POLL_DIRECT, when, i);

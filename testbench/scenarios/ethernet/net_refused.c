@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The firmware refuses each command, in turn, with which an address of a VLAN comes to a port: the port
+ * has neither its GIDs nor its VLAN then, and the address can be added the next time. The same address
+ * without the VLAN is another one, also where the tagged one stands before it in the table of GIDs.
+ */
+/* behaviours: FAULT-command-status */
+#include "testbench/harm.h"
+#include "testbench/scenarios/ethernet/neighbours.h"
+
+enum { VLAN = 5, OTHER_NET = 7, COMMANDS_MAX = 8 };
+
+/* The port is as it was without the address. */
+static void expect_absent(struct tb *tb, struct tb_end *end, const struct net_address *ip)
+{
+	expect_that(drv_eth_vlan_index(end->dev, 1, VLAN), <, 0);
+	for (unsigned version = 1; version <= 2; version++)
+		expect_that(gid_index(end, ip, version), <, 0);
+}
+
+static void add_refused(struct tb *tb, struct tb_end *end, const struct net_address *ip)
+{
+	for (unsigned nth = 1; still_right(); nth++) {
+		int rc;
+
+		name_row("command %u", nth);
+		refuse_command(end, nth, HCR_STATUS_BAD_PARAM);
+		rc = net_address_add(end->net, ip);
+		if (!refuse_command(end, 0, 0)) {
+			expect_equal(rc, 0);
+			return;
+		}
+		expect_equal(rc, -EINVAL);
+		expect_absent(tb, end, ip);
+		expect_that(nth, <, COMMANDS_MAX);
+	}
+}
+
+SCENARIO(net_refused, "each command that brings an address of a VLAN is refused: nothing is left",
+	 .qps = 0, .any_packets = true, .settings = {NET_SETTINGS("v2_ipv4")})
+{
+	struct net_address tagged = ipv4_of(a), plain;
+
+	ignore_events(a);
+	tagged.ip[14] = OTHER_NET;
+	plain = tagged;
+	tagged.vlan = VLAN;
+	add_refused(tb, a, &tagged);
+	name_row("%s", "");
+	must(net_address_add(a->net, &plain));
+	expect_that(gid_index(a, &plain, 2), >, gid_index(a, &tagged, 2));
+	must(net_address_remove(a->net, tagged.ip, tagged.vlan));
+	expect_absent(tb, a, &tagged);
+	expect_that(gid_index(a, &plain, 2), >=, 0);
+	must(net_address_remove(a->net, plain.ip, plain.vlan));
+	expect_that(gid_index(a, &plain, 2), <, 0);
+}
