@@ -414,7 +414,6 @@ static void on_command(void *ctx, const struct hcr *command,
 	if (!answer)
 		return;
 	asked_command_done(c, command, answer);
-	queried_done(c, command, answer);
 	given_command_done(c, command, answer);
 	if (c->watcher)
 		c->watcher->command_done(c, command, answer);

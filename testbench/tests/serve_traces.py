@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """serve_traces.py HCASIM FOLDER SIGNAL: a vfio-user client (QEMU's docs/interop/vfio-user.rst) drives both
-HCAs of `serve` with every trace on. After SIGNAL the server's files must be complete and show what the client did."""
+HCAs of `serve --check` with every trace on. After SIGNAL the server's files must be complete and show what the client did."""
 import json
 import mmap
 import os
@@ -82,7 +82,7 @@ class Device:
 
 
 sockets = [f'{folder}.{i}.sock' for i in range(2)]
-server = subprocess.Popen([hcasim, 'serve', '--socket', sockets[0], '--socket', sockets[1], '--trace', 'log,pcapng,vcd,timeline', '--stats', '-o', folder],
+server = subprocess.Popen([hcasim, 'serve', '--socket', sockets[0], '--socket', sockets[1], '--trace', 'log,pcapng,vcd,timeline', '--stats', '--check', '-o', folder],
                           stdout=subprocess.PIPE, text=True)
 assert 'listening' in server.stdout.readline()
 devices = [Device(path) for path in sockets]

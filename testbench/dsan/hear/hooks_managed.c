@@ -42,6 +42,7 @@ static void command_done(struct checker *c, const struct hcr *command,
 {
 	mads_ifc_done(c, command, answer);
 	groups_answered(c, command, answer);
+	queried_done(c, command, answer);
 	ethernet_command_done(c, command, answer);
 }
 
