@@ -450,6 +450,9 @@
 	P(host, mmio_write, TIME, CFG_NS(10), 0, CFG_US(100), \
 	  "time that a register write occupies the CPU", \
 	  "assumption: the write is posted, and the store buffer takes it") \
+	P(host, write_hold, TIME, 0, 0, CFG_US(100), \
+	  "time for which a thread stands still behind each register write, while others and interrupt handlers go on; 0: not", \
+	  "assumption: it is preempted there, or the write was not posted; for tests of drivers") \
 	P(host, wc_write, TIME, CFG_NS(30), 0, CFG_MS(1), \
 	  "time that 64 write-combined bytes (BlueFlame) occupy the CPU", \
 	  "fitted: the rate of one thread with two-line WQEs, point M25") \

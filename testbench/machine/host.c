@@ -336,6 +336,16 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	emit_wait(host, TP_THREAD_GO, "register read");
 }
 
+/* The write is on its way. */
+static void written(struct host *host, unsigned bar, uint64_t offset)
+{
+	const uint64_t hold_ps = host_param_host_write_hold(host->params);
+
+	holds_after(host->config.holds, host->config.index, bar, offset, true);
+	if (hold_ps && kernel_thread_running() != host->irq_thread)
+		op_sleep(&host->platform, hold_ps);
+}
+
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
 			  unsigned size)
 {
@@ -348,7 +358,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	settle(host);
 	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, bytes, size);
-	holds_after(host->config.holds, host->config.index, bar, offset, true);
+	written(host, bar, offset);
 }
 
 static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
@@ -362,7 +372,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 	settle(host);
 	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
-	holds_after(host->config.holds, host->config.index, bar, offset, true);
+	written(host, bar, offset);
 }
 
 /* --- memory --- */
