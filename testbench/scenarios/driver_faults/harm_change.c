@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware refuses commands that change what is in use: a CQ's size, an SRQ's limit, members
- * of multicast groups. The call fails with the error for that status, everything is as it was,
+ * Firmware refuses commands that change what is in use: a CQ's size, an SRQ's limit, the rights and
+ * resources of a queue pair's responder, members of multicast groups. The call fails with the error for that status, everything is as it was,
  * and the same call succeeds the next time. A group's member that is none, or none any more, cannot
  * leave it.
  */
@@ -65,6 +65,27 @@ static void limit_of_srq(struct tb *tb, struct tb_end *a)
 	must(drv_srq_destroy(srq));
 }
 
+/* Rights and resources go into the context together, and the driver remembers the one that a change
+ * does not name: not that of a change that was refused. */
+static void responder(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct drv_qp_attr none = {0}, few = {.max_dest_rd_atomic = 2},
+				 all = {.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+							   IBV_ACCESS_REMOTE_READ |
+							   IBV_ACCESS_REMOTE_ATOMIC};
+	const unsigned rights = IBV_QP_ACCESS_FLAGS, resources = IBV_QP_MAX_DEST_RD_ATOMIC;
+
+	fail_command(b, HCR_RTS2RTS_QP, HCR_STATUS_BAD_PARAM, 1);
+	must_fail(-EINVAL, drv_qp_modify(b->qp[0], &none, rights));
+	must(drv_qp_modify(b->qp[0], &few, resources));
+	fail_command(b, HCR_RTS2RTS_QP, HCR_STATUS_BAD_PARAM, 1);
+	must_fail(-EINVAL, drv_qp_modify(b->qp[0], &none, resources));
+	must(drv_qp_modify(b->qp[0], &all, rights));
+	rdma_read(a, .wr_id = 9, .len = 8);
+	expect_cqe(a, .wr_id = 9);
+	expect_data(a, .len = 8);
+}
+
 /* Each command that a change of a group needs is refused in turn. */
 static void members(struct tb *tb, struct tb_end *a)
 {
@@ -109,5 +130,6 @@ SCENARIO(harm_change, "commands that firmware refuses for what is in use: all is
 {
 	size_of_cq(tb, a, b);
 	limit_of_srq(tb, a);
+	responder(tb, a, b);
 	members(tb, a);
 }
