@@ -15,6 +15,8 @@
 #include "host_driver/core/core.h"
 #include "host_driver/uverbs/uverbs.h"
 
+#define OBJECT "the object with handle"
+
 enum { WRITERS = 18, NAMES_BYTES = 200 };
 
 /* --- the RDMA core: objects that count their users --- */
@@ -72,11 +74,35 @@ WITH_PD(ib_ah, rdma_create_ah, pd, (const struct rdma_ah_attr *attr, uint32_t fl
 ENDS(ib_mr, ib_dereg_mr)
 ENDS(ib_mw, ib_dealloc_mw)
 ENDS(ib_srq, ib_destroy_srq)
-ENDS(ib_qp, ib_destroy_qp)
 ENDS(ib_qp, ib_close_qp)
 ENDS(ib_pd, ib_dealloc_pd)
 ENDS(ib_cq, ib_destroy_cq)
 ENDS(ib_xrcd, ib_dealloc_xrcd)
+
+/* The last handle of a queue pair takes the queue pair with it. Source: Linux __ib_destroy_shared_qp */
+W(int, ib_destroy_qp, struct ib_qp *object)
+{
+	const struct ib_qp *real = object->real_qp;
+	struct checker *c = checker_of_host(object->device->platform->host);
+	const bool last = real != object && real->usecnt == 1 && !real->domain_owned;
+	const uint32_t qpn = object->qp_num;
+	struct counts n;
+	int rc;
+
+	begin(&n, object->device, __func__);
+	counts_leave(&n, object);
+	rc = __real_ib_destroy_qp(object);
+	counts_left(&n, object, !rc);
+	if (!rc)
+		pin_back(object);
+	if (c && last && !rc && !hca_is_stopped(c->host.hca) &&
+	    hca_object_valid(c->host.hca, HCA_QP, qpn))
+		c->tell(c,
+			&(struct breach){
+				RULE_not_given_back, {GUEST_QP, qpn}, INSIDE(ib_destroy_qp), NULL},
+			"the last handle of a queue pair is destroyed, and the queue pair is left");
+	return rc;
+}
 
 W(int, rdma_destroy_ah, struct ib_ah *ah, uint32_t flags)
 {
@@ -128,10 +154,15 @@ W(struct ib_qp *, ib_open_qp, struct ib_xrcd *xrcd, uint32_t qp_num,
   void (*event_handler)(struct ib_event *event, void *qp_context), void *qp_context)
 {
 	struct counts n;
+	struct ib_qp *qp;
 
 	begin(&n, xrcd->device, __func__);
 	USES(&n, xrcd, "XRC domain");
-	return made(&n, __real_ib_open_qp(xrcd, qp_num, event_handler, qp_context));
+	qp = made(&n, __real_ib_open_qp(xrcd, qp_num, event_handler, qp_context));
+	/* one that wants no events is there for the time of a call */
+	if (!IS_ERR(qp) && !event_handler)
+		pin(xrcd->device->platform->host, qp, "a handle of queue pair", qp_num, HERE);
+	return qp;
 }
 
 /* A group counts as a user of its queue pair. */
@@ -173,7 +204,7 @@ W(struct uv_object *, uv_object_get, struct uv_file *file, enum uv_kind kind, ui
 	struct uv_object *o = __real_uv_object_get(file, kind, handle, rc);
 
 	if (o) {
-		pin(file->device->platform->host, o, handle, HERE);
+		pin(file->device->platform->host, o, OBJECT, handle, HERE);
 		process_object_given(o, HERE);
 	}
 	return o;
@@ -191,7 +222,7 @@ W(struct uv_object *, uv_object_new, struct uv_file *file, enum uv_kind kind, vo
 	struct uv_object *o = __real_uv_object_new(file, kind, user);
 
 	if (o)
-		pin(file->device->platform->host, o, o->handle, HERE);
+		pin(file->device->platform->host, o, OBJECT, o->handle, HERE);
 	return o;
 }
 

@@ -11,15 +11,16 @@ enum { PINS = 256 };
 static struct pin_of {
 	unsigned thread, host;
 	const void *object;
-	uint32_t handle;
+	const char *what;
+	uint32_t number;
 	const void *pc;
 } pins[PINS];
 static unsigned n_pins;
 
-void pin(unsigned host, const void *object, uint32_t handle, const void *pc)
+void pin(unsigned host, const void *object, const char *what, uint32_t number, const void *pc)
 {
 	if (n_pins < PINS)
-		pins[n_pins++] = (struct pin_of){ask_thread(), host, object, handle, pc};
+		pins[n_pins++] = (struct pin_of){ask_thread(), host, object, what, number, pc};
 }
 
 void pin_back(const void *object)
@@ -45,9 +46,9 @@ void pins_call_ends(void)
 			continue;
 		if (c)
 			c->tell(c, &(struct breach){RULE_users_differ, {0}, pins[i].pc, NULL},
-				"a call of user verbs has ended, and still holds the object with "
-				"handle %u, so nobody can use or destroy it",
-				pins[i].handle);
+				"a call of user verbs has ended, and still holds %s %u, so nobody "
+				"can use or destroy it",
+				pins[i].what, pins[i].number);
 		pins[i] = pins[--n_pins];
 	}
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of processes that a call of user verbs holds: while it lasts, nobody may destroy them. When
- * the call ends it must hold none, or its process can never destroy them. */
+/* Objects of processes that a call of user verbs holds, and what it borrows: while it lasts, nobody may
+ * destroy them. When the call ends it must hold none, or its process can never destroy them. */
 #ifndef TESTBENCH_DSAN_HELD_PINS_H
 #define TESTBENCH_DSAN_HELD_PINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-void pin(unsigned host, const void *object, uint32_t handle, const void *pc);
+/* `what`, with that number, is how a report names it. */
+void pin(unsigned host, const void *object, const char *what, uint32_t number, const void *pc);
 void pin_back(const void *object);
 /* The running thread's call ends. */
 void pins_call_ends(void);
