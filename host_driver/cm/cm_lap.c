@@ -113,6 +113,8 @@ int ib_send_cm_apr(struct ib_cm_id *cm_id, enum ib_cm_apr_status status, const v
 {
 	struct cm_id *id = cm_id_of(cm_id);
 	struct cm_apr *apr = (struct cm_apr *)&id->answer;
+	const enum ib_cm_lap_state before = cm_id->lap_state;
+	int rc;
 
 	if (cm_check_data(data, len, IB_CM_APR_PRIVATE_DATA_SIZE) ||
 	    cm_check_data(info, info_length, IB_CM_APR_INFO_LENGTH) ||
@@ -131,7 +133,10 @@ int ib_send_cm_apr(struct ib_cm_id *cm_id, enum ib_cm_apr_status status, const v
 	cm_id->lap_state = IB_CM_LAP_IDLE;
 	if (status == IB_CM_APR_SUCCESS)
 		path_taken(id);
-	return cm_post(id->cm, &id->av, &id->answer);
+	rc = cm_post(id->cm, &id->av, &id->answer);
+	if (rc)
+		cm_id->lap_state = before;
+	return rc;
 }
 
 void cm_apr_came(struct cm_device *cm, struct cm_work *work)

@@ -438,7 +438,10 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id, uint8_t service_timeout, const void *
 {
 	struct cm_id *id = cm_id_of(cm_id);
 	const uint8_t code = service_timeout & ~(unsigned)IB_CM_MRA_FLAG_DELAY;
+	const enum ib_cm_state before = cm_id->state;
+	const enum ib_cm_lap_state lap_before = cm_id->lap_state;
 	enum cm_message message;
+	int rc;
 
 	if (cm_check_data(data, len, IB_CM_MRA_PRIVATE_DATA_SIZE) || code > CODE_MAX)
 		return -EINVAL;
@@ -459,5 +462,10 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id, uint8_t service_timeout, const void *
 			     message == CM_MESSAGE_REQ ? IB_CM_MRA_REQ_SENT : IB_CM_MRA_REP_SENT);
 	if (service_timeout & IB_CM_MRA_FLAG_DELAY)
 		return 0;
-	return cm_post(id->cm, &id->av, &id->answer);
+	rc = cm_post(id->cm, &id->av, &id->answer);
+	if (rc && message == CM_MESSAGE_OTHER)
+		cm_id->lap_state = lap_before;
+	else if (rc)
+		cm_set_state(id, before);
+	return rc;
 }

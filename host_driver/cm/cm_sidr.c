@@ -126,6 +126,7 @@ int ib_send_cm_sidr_rep(struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_para
 	struct cm_id *id = cm_id_of(cm_id);
 	struct smp smp;
 	struct cm_sidr_rep *rep = (struct cm_sidr_rep *)&smp;
+	int rc;
 
 	if (cm_check_data(p->private_data, p->private_data_len, IB_CM_SIDR_REP_PRIVATE_DATA_SIZE) ||
 	    cm_check_data(p->info, p->info_length, IB_CM_SIDR_REP_INFO_LENGTH) ||
@@ -146,7 +147,10 @@ int ib_send_cm_sidr_rep(struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_para
 	if (p->private_data_len)
 		memcpy(cm_sidr_rep_private_data_ptr(rep), p->private_data, p->private_data_len);
 	cm_set_state(id, IB_CM_IDLE);
-	return cm_post(id->cm, &id->av, &smp);
+	rc = cm_post(id->cm, &id->av, &smp);
+	if (rc)
+		cm_set_state(id, IB_CM_SIDR_REQ_RCVD);
+	return rc;
 }
 
 void cm_sidr_refuse(struct cm_id *id)

@@ -75,6 +75,8 @@ int mlx4_special_send(struct drv_qp *qp, const struct drv_special_send *s)
 		.length = s->length,
 	};
 
+	if (mlx4_is_dead(qp->dev))
+		return -EIO;
 	if (s->ah && ethernet_way(qp, s->ah, &w))
 		return -EINVAL;
 	if (drv_sq_full(qp))

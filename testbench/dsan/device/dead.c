@@ -142,7 +142,7 @@ bool dead_tell_waiter(const struct ask *waits)
 	checker_report(
 		c, &(struct breach){RULE_device_dead, command_of(waits), NULL, NULL},
 		"who waits for this command is not woken (%s), and the device was declared dead "
-		"(%s)",
+		"(%s): mlx4_declare_dead() wakes them",
 		names, told);
 	return true;
 }

@@ -78,6 +78,31 @@ static void one_sided(struct tb *tb, struct kv *x, struct kv *y, uint32_t rkey)
 	kv_same("inline", y->mem + 3 * AT, 6);
 }
 
+static void write_with_immediate(struct tb *tb, struct kv *x, struct kv *y, uint32_t rkey)
+{
+	struct ib_sge sge = kv_sge(x, 0, LEN);
+	const struct ib_recv_wr recv = {.wr_id = 7};
+	const struct ib_rdma_wr wr = {.wr = {.wr_id = 8,
+					     .sg_list = &sge,
+					     .num_sge = 1,
+					     .opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+					     .send_flags = IB_SEND_SIGNALED,
+					     .ex.imm_data = htonl(IMM)},
+				      .remote_addr = y->bus + 2 * AT,
+				      .rkey = rkey};
+
+	must(ib_post_recv(y->qp, &recv, NULL));
+	must(ib_post_send(x->qp, &wr.wr, NULL));
+	expect_pkt(a_to_b, RC_WRITE_ONLY_IMM, .imm = IMM, .dma_len = LEN);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE);
+	kv_wait(y, 7, IB_WC_SUCCESS);
+	expect_equal(y->wc.opcode, IB_WC_RECV_RDMA_WITH_IMM);
+	expect_equal(y->wc.byte_len, LEN);
+	expect_equal(ntohl(y->wc.ex.imm_data), IMM);
+	kv_wait(x, 8, IB_WC_SUCCESS);
+	expect_equal(x->wc.opcode, IB_WC_RDMA_WRITE);
+}
+
 static void atomics(struct tb *tb, struct kv *x, struct kv *y, uint32_t rkey)
 {
 	struct ib_sge sge = kv_sge(x, 0, 8);
@@ -151,6 +176,7 @@ SCENARIO(kernel_post, "kernel verbs: SEND, WRITE, READ, atomics, inline, a long 
 		return;
 	two_way(tb, &x, &y);
 	one_sided(tb, &x, &y, mr->rkey);
+	write_with_immediate(tb, &x, &y, mr->rkey);
 	ignore_packets();
 	atomics(tb, &x, &y, mr->rkey);
 	long_list(tb, &x, &y, mr->rkey);

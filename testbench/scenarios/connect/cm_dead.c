@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device dies under connections in every state in which a message is due. No message can leave any
+ * more: each call that sends one fails, and the connection is in the state in which it was. It can
+ * still be given up: what asks for a disconnect waits for the end of TIMEWAIT, as if the peer were gone.
+ */
+/* behaviours: IBA-12.9-active IBA-12.9-passive */
+#include "model/engine/base/engine.h"
+#include "testbench/connect.h"
+
+enum { ON_A = 1, ON_B = 2, CODE = 14, RESET_BIT = 1, SETTLE_MS = 10 };
+
+SCENARIO(cm_dead, "a device dies under connections: their messages fail, their states stay",
+	 .no_qps = true, .any_packets = true, .settings = {"host.catas_poll=1ms"})
+{
+	struct conn *asked_by, *asked, *replied, *replier, *up, *up_peer, *left, *left_peer, *idle;
+	struct conn *at_a, *at_b;
+	struct ib_cm_rep_param reply = {.responder_resources = 1, .initiator_depth = 1};
+	struct ib_cm_req_param request;
+	struct sa_path_rec path;
+
+	start_cm();
+	at_a = conn_listen(a, ON_A);
+	at_b = conn_listen(b, ON_B);
+	idle = conn_new(a);
+	ask_path(a, &path);
+	conn_req_param(idle, &request, .service = ON_B, .path = &path);
+	asked_by = conn_new(b);
+	conn_request(asked_by, .service = ON_A);
+	asked = conn_accept(at_a);
+	replied = conn_new(a);
+	conn_request(replied, .service = ON_B);
+	replier = conn_accept(at_b);
+	conn_reply(replier);
+	expect_cm(replied, IB_CM_REP_RECEIVED);
+	up = conn_new(a);
+	up_peer = conn_establish(up, at_b, .service = ON_B);
+	left = conn_new(a);
+	left_peer = conn_establish(left, at_b, .service = ON_B);
+	if (!still_right())
+		return;
+	must(ib_send_cm_dreq(left_peer->id, NULL, 0));
+	expect_cm(left, IB_CM_DREQ_RECEIVED);
+
+	ignore_events(b);
+	hca_catastrophe(host_hca(a->host), ERR_BUF_INJECTED, 0, "a test");
+	expect_event(a, IBV_EVENT_DEVICE_FATAL);
+	expect_catastrophe(a);
+	must_fail(-EIO, ib_send_cm_req(idle->id, &request));
+	expect_state(idle, IB_CM_IDLE);
+	reply.qp_num = asked->qp->qp_num;
+	must_fail(-EIO, ib_send_cm_rep(asked->id, &reply));
+	expect_state(asked, IB_CM_REQ_RCVD);
+	must_fail(-EIO, ib_send_cm_mra(asked->id, CODE, NULL, 0));
+	expect_state(asked, IB_CM_REQ_RCVD);
+	must_fail(-EIO, ib_send_cm_rtu(replied->id, NULL, 0));
+	expect_state(replied, IB_CM_REP_RCVD);
+	must_fail(-EIO, ib_send_cm_dreq(up->id, NULL, 0));
+	expect_state(up, IB_CM_TIMEWAIT);
+	expect_cm(up, IB_CM_TIMEWAIT_EXIT);
+
+	conn_end(idle);
+	conn_end(asked);
+	conn_end(replied);
+	conn_end(up);
+	conn_end(left);
+	conn_end(at_a);
+	conn_end(asked_by);
+	conn_end(replier);
+	conn_end(up_peer);
+	conn_end(left_peer);
+	conn_end(at_b);
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(SETTLE_MS));
+	ignore_events(a);
+	abandon(a);
+	take_down(b);
+}
