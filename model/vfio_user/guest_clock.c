@@ -31,6 +31,10 @@ struct guest {
 	bool ended;
 	uint8_t note[GUEST_NOTE_BYTES]; /* to the other guest */
 	uint64_t ticks, accesses, told;
+	/* where it was when it asked the last question */
+	uint64_t pc;
+	struct guest_calls calls;
+	bool is_heard; /* it waits at an access to memory */
 	unsigned irqs;
 	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
 };
@@ -336,6 +340,8 @@ static void question_begin(struct guest *guest, uint64_t time_ns)
 		guest->clock->began_ns = vfu_server_wall_ns();
 	guest->repeats = place_at(guest, time_ns).repeats;
 	guest->asked_ns = guest->time_ns = time_ns;
+	guest->pc = guest->link.page->question.code.pc;
+	guest->calls = guest->link.page->calls;
 	guest->ticks += kind == GUEST_TICK;
 	if (kind == GUEST_READ || kind == GUEST_WRITE) {
 		guest->accesses++;
@@ -404,11 +410,13 @@ static void access_hear(struct guest *guest)
 					    .bytes = page->access.count,
 					    .store = page->access.store};
 
+	guest->is_heard = true;
 	for (const struct guest_device *d = clock->devices;
 	     d < clock->devices + clock->device_count && clock->watcher.access; d++)
 		if (d->guest == guest && page->access.devices >> d->device->index & 1)
 			clock->watcher.access(clock->watcher.arg, d->device, &access,
 					      &page->access.code, page->machine);
+	guest->is_heard = false;
 	guest->told++;
 	guest_link_heard(&guest->link);
 }
@@ -446,6 +454,49 @@ void guest_clock_watch_page(struct guest_clock *clock, const struct vfu_device *
 	for (struct guest_device *d = clock->devices; d < clock->devices + clock->device_count; d++)
 		if (d->device == device)
 			guest_link_watch(&d->guest->link, device->index, page, watched);
+}
+
+/* --- where its drivers are --- */
+
+static const struct guest *guest_of(const struct guest_clock *clock,
+				    const struct vfu_device *device)
+{
+	for (const struct guest_device *d = clock->devices;
+	     d < clock->devices + clock->device_count; d++)
+		if (d->device == device)
+			return d->guest;
+	return NULL;
+}
+
+/* Returns how long the text is then. */
+static size_t code_write(char *text, size_t used, const char *before, uint64_t address)
+{
+	return used + (size_t)snprintf(text + used, GUEST_CALLS_TEXT - used, "%scode 0x%" PRIx64,
+				       before, address);
+}
+
+void guest_clock_calls(const struct guest_clock *clock, const struct vfu_device *device,
+		       char text[static GUEST_CALLS_TEXT])
+{
+	const struct guest *guest = guest_of(clock, device);
+	const struct guest_calls *calls;
+	const char *before;
+	uint64_t pc;
+	size_t used = 0;
+
+	*text = '\0';
+	if (!guest)
+		return;
+	calls = guest->is_heard ? &guest->link.page->calls : &guest->calls;
+	pc = guest->is_heard ? guest->link.page->access.code.pc : guest->pc;
+	if (pc >> 63) /* of the kernel, and not of a program */
+		used = code_write(text, used, "", pc);
+	/* the call's last byte, because what lies behind it may be another function */
+	for (unsigned i = 0; i < GUEST_CALLS_OPEN && calls->open[i]; i++)
+		used = code_write(text, used, used ? ", " : "", calls->open[i] - 1);
+	before = used ? "; returned: " : "returned: ";
+	for (unsigned i = 0; i < GUEST_CALLS_RETURNED && calls->returned[i]; i++)
+		used = code_write(text, used, i ? ", " : before, calls->returned[i] - 1);
 }
 
 bool guest_clock_serve(struct guest_clock *clock)

@@ -32,7 +32,8 @@ struct sim_params;
 struct vfu_device;
 struct vfu_server;
 
-enum { GUEST_CLOCKS_MAX = 2, GUEST_NOTE_BYTES = 16 };
+/* GUEST_CALLS_TEXT: has room for all calls that a guest tells of. */
+enum { GUEST_CLOCKS_MAX = 2, GUEST_NOTE_BYTES = 16, GUEST_CALLS_TEXT = 1100 };
 
 /* NULL without memory. The server, the core and the parameters outlive it. */
 struct guest_clock *guest_clock_create(struct vfu_server *server, struct event_core *core,
@@ -66,6 +67,16 @@ void guest_clock_watch(struct guest_clock *clock, const struct guest_clock_watch
 /* This page of the guest's memory is watched for the device from now on, or no longer. */
 void guest_clock_watch_page(struct guest_clock *clock, const struct vfu_device *device,
 			    uint64_t page, bool watched);
+
+/*
+ * Writes where the kernel's modules are in the guest that has the device, as "code 0x..., code
+ * 0x...": the instruction, then the calls that have not returned, the newest first, and behind
+ * "; returned: " the last ones that have. It is as it was at the guest's last question, which does
+ * not depend on the wall clock; while an access is heard, as it is at that access. The text is empty
+ * without watch=on.
+ */
+void guest_clock_calls(const struct guest_clock *clock, const struct vfu_device *device,
+		       char text[static GUEST_CALLS_TEXT]);
 
 /* Answers every question that can be answered now. True if there was one. */
 bool guest_clock_serve(struct guest_clock *clock);

@@ -12,12 +12,14 @@
 #include <stdint.h>
 
 enum {
-	GUEST_PAGE_VERSION = 4,
+	GUEST_PAGE_VERSION = 5,
 	GUEST_DATA_MAX = 4096, /* a whole configuration space */
 	GUEST_IRQS_MAX = 256,  /* each vector of two devices once */
 	GUEST_MEMORY_PAGE = 4096,
 	/* of a guest's memory, up to 64 GiB; those beyond are not watched */
 	GUEST_MEMORY_PAGES = 1 << 24,
+	GUEST_CALLS_OPEN = 24,
+	GUEST_CALLS_RETURNED = 16,
 };
 
 enum guest_question {
@@ -36,6 +38,16 @@ struct guest_irq {
 struct guest_code {
 	uint64_t pc;                        /* the instruction, of the code that is watched */
 	uint32_t load_fences, store_fences; /* what keeps loads, and stores, in order */
+};
+
+/*
+ * The last calls of the kernel's modules, of all threads and interrupt handlers. A call is known by
+ * the address behind it, to which it returns. Each list has an address once, the newest first; 0:
+ * there is no further one. All 0 without watch=on.
+ */
+struct guest_calls {
+	uint64_t open[GUEST_CALLS_OPEN];         /* have not returned; the first was made last */
+	uint64_t returned[GUEST_CALLS_RETURNED]; /* the first returned last */
 };
 
 struct guest_page {
@@ -77,6 +89,8 @@ struct guest_page {
 	} access __attribute__((aligned(64)));
 	uint32_t heard __attribute__((aligned(64)));
 	uint32_t machine; /* enum guest_machine, before the first question */
+	/* Only the guest writes it. Serve reads it while the guest waits. */
+	struct guest_calls calls __attribute__((aligned(64)));
 	/* Set by a side before it sleeps on its eventfd; the other side then signals it. */
 	uint32_t guest_sleeps __attribute__((aligned(64)));
 	uint32_t server_sleeps __attribute__((aligned(64)));

@@ -82,14 +82,19 @@ static void on_guest_error(void *arg, const struct vfu_device *device,
 			   const struct guest_error *error)
 {
 	struct serve *s = arg;
+	char calls[GUEST_CALLS_TEXT] = "";
 
 	if (s->options->stops_on && error->rule == s->options->stop_on)
 		guest_clock_hold(s->clock);
-	report_guest_error(&s->report, device, error);
+	if (s->clock && s->report.guest_errors < REPORT_NOTES)
+		guest_clock_calls(s->clock, device, calls);
+	report_guest_error(&s->report, device, error, calls);
 	if (s->report.guest_errors > REPORT_NOTES)
 		return;
 	say_time(device);
 	printf("guest error %s: %s\n", error->name, error->text);
+	if (*calls)
+		printf("    calls:    %s\n", calls);
 	fflush(stdout);
 }
 

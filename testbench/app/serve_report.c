@@ -68,7 +68,7 @@ static void accesses_keep(struct report_note *note, const struct vfu_device *dev
 }
 
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,
-			const struct guest_error *error)
+			const struct guest_error *error, const char *calls)
 {
 	if (error->rule == RULE_register_unknown && strstr(error->text, " bytes at "))
 		tally(&report->lacks, "register: %s", error->text);
@@ -80,6 +80,7 @@ void report_guest_error(struct serve_report *report, const struct vfu_device *de
 		note->rule = error->rule;
 		note->object = error->object;
 		snprintf(note->text, sizeof(note->text), "%s", error->text);
+		snprintf(note->calls, sizeof(note->calls), "%s", calls);
 		accesses_keep(note, device);
 	}
 	report->guest_errors++;
@@ -197,6 +198,8 @@ static void note_print(const struct report_note *note, FILE *out)
 		fprintf(out, "      object: %s\n",
 			guest_object_format(note->object, object, sizeof(object)));
 	fprintf(out, "      look at: %s\n", rule->look);
+	if (*note->calls)
+		fprintf(out, "      calls: %s\n", note->calls);
 }
 
 void report_print(const struct serve_report *report, FILE *out)

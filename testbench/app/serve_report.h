@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report at the end of serve. It lists guest errors, each with its rule, time, text and the
- * register accesses before it; commands that the firmware refused; and everything that the driver
- * used but the model does not have: registers, commands, attributes of management packets,
- * configuration space.
+ * The report at the end of serve. It lists guest errors, each with its rule, time, text, the driver's
+ * calls where those are known, and the register accesses before it; commands that the firmware
+ * refused; and everything that the driver used but the model does not have: registers, commands,
+ * attributes of management packets, configuration space.
  */
 #ifndef TESTBENCH_SERVE_REPORT_H
 #define TESTBENCH_SERVE_REPORT_H
 
 #include "model/vfio_user/device.h"
+#include "model/vfio_user/guest_clock.h"
 
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ struct report_note {
 	enum guest_rule rule;
 	struct guest_object object;
 	char text[REPORT_TEXT];
+	char calls[GUEST_CALLS_TEXT];
 	unsigned accesses;
 	struct vfu_access access[REPORT_NOTE_ACCESSES]; /* oldest first */
 };
@@ -49,8 +51,9 @@ struct serve_report {
 	char limit[REPORT_LIMITS][REPORT_TEXT];
 };
 
+/* `calls`: from guest_clock_calls(), or empty. */
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,
-			const struct guest_error *error);
+			const struct guest_error *error, const char *calls);
 /* A limit of the model or of this machine was reached; that is no error of the driver. */
 void report_limit(struct serve_report *report, const struct vfu_device *device, const char *text);
 void report_access(struct serve_report *report, const struct vfu_device *device,

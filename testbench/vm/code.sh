@@ -3,7 +3,9 @@
 # serve knows only addresses ("code 0xffffffffc0213f05"). Where the guest had its modules is known at its end, from simulated_init.
 #
 #   code_names   copies stdin to stdout; "code 0x..." of a module becomes "mlx4_ib_poll_one (cq.c:680)", with debug information, or
-#                "mlx4_ib_poll_one" without. What is inlined is told with the function that it is in. Other addresses stay
+#                "mlx4_ib_poll_one" without. What is inlined is told with the function that it is in. Other addresses stay.
+#                A line "calls: code 0x..., code 0x..." gets the first 12 functions, each once and without its line. Addresses that have no
+#                name, such as those of a module's function for init, are left out there, unless the whole line has none
 
 # module_file NAME: sets $file to the module as it was loaded, unpacked. One of the user lies in updates/
 module_file()
@@ -15,20 +17,23 @@ module_file()
 	[ -n "$file" ]
 }
 
-# text_bytes FILE: the size of its section .text. awk reads all: readelf would fail when nobody reads its output any more
-text_bytes() { readelf -SW "$1" 2>/dev/null | awk '{ sub(/^ *\[ *[0-9]+\]/, "") } $1 == ".text" && !n++ { print $5 }'; }
+# section_bytes FILE SECTION: its size. awk reads all: readelf would fail when nobody reads its output any more
+section_bytes() { readelf -SW "$1" 2>/dev/null | awk -v section="$2" '{ sub(/^ *\[ *[0-9]+\]/, "") } $1 == section && !n++ { print $5 }'; }
 
 # code_lines GUEST: reads addresses, one a line, and prints "GUEST 0xADDRESS FUNCTION..." for those in modules
 code_lines()
 {
-	local guest=$1 module at file bytes address all
+	local guest=$1 module at section file bytes address all last=
 	all=$(cat)
-	while read -r module at; do
-		module_file "$module" && bytes=$(text_bytes "$file") || continue
+	while read -r module at section; do
+		[ "$module" = "$last" ] || module_file "$module" || continue
+		last=$module
+		bytes=$(section_bytes "$file" "$section")
+		[ -n "$bytes" ] || continue
 		for address in $all; do
 			[ $((address - at)) -lt 0 ] || [ $((address - at)) -ge $((16#$bytes)) ] || printf '0x%x %s\n' $((address - at)) "$address"
 		done >"$VM_DIR/code.offsets"
-		[ ! -s "$VM_DIR/code.offsets" ] || cut -d ' ' -f 1 "$VM_DIR/code.offsets" | addr2line -a -f -i -s -e "$file" -j .text 2>/dev/null |
+		[ ! -s "$VM_DIR/code.offsets" ] || cut -d ' ' -f 1 "$VM_DIR/code.offsets" | addr2line -a -f -i -s -e "$file" -j "$section" 2>/dev/null |
 			awk -v guest="$guest" -v offsets="$VM_DIR/code.offsets" '
 				# the innermost function that is no helper of a header
 				function tell() { if (name) print guest, address, (first ? first : name) (last && last != name ? ", in " last : "") }
@@ -58,10 +63,35 @@ code_names()
 		n=$((n + 1))
 	done
 	awk -v one=${#names[@]} -v first="${names[0]:-a}" -v second="${names[1]:-}" -v table="$table" '
+		# the functions of "code 0x..., code 0x..." that the line does not name yet
+		function functions(codes, guest,	out, n, i, code, text, m, k, name) {
+			n = split(codes, code, ", ")
+			for (i = 1; i <= n; i++) {
+				text = where[guest " " substr(code[i], 6)]
+				gsub(/ \([^)]*\)/, "", text)
+				m = split(text, name, ", in ")
+				for (k = 1; k <= m; k++)
+					if (count < 12 && !(name[k] in named)) { named[name[k]]; count++; out = out (out ? ", " : "") name[k] }
+			}
+			return out
+		}
+		function calls(codes, guest,	n, part, open, returned) {
+			split("", named)
+			count = 0
+			n = split(codes, part, /(; )?returned: /)
+			open = functions(part[1], guest)
+			returned = n > 1 ? functions(part[2], guest) : ""
+			return open (open && returned ? "; " : "") (returned ? "returned: " returned : "")
+		}
 		BEGIN { while ((getline line <table) > 0) { split(line, w, " "); where[w[1] " " w[2]] = substr(line, length(w[1] w[2]) + 3) } }
 		match($0, / hca[0-9] /) { hca = substr($0, RSTART + 4, 1) }
 		{
 			guest = one == 1 || hca != 1 ? first : second
+			if (match($0, /^ +calls: +/)) {
+				out = calls(substr($0, RSTART + RLENGTH), guest)
+				print out ? substr($0, 1, RSTART + RLENGTH - 1) out : $0
+				next
+			}
 			out = ""
 			while (match($0, /code 0x[0-9a-f]+/)) {
 				key = guest " " substr($0, RSTART + 5, RLENGTH - 5)

@@ -129,12 +129,13 @@ check_seed_watched_plain()
 	[ "$seed_status" -eq 0 ] && [ -z "$seed_rules" ]
 }
 
-# The report names a function of the driver, with its line.
+# The report names a function of the driver, with its line, and the driver's calls.
 check_seed_watched()
 {
 	seed_build "$seed" && seed_watch "$seed" || return
 	detail="${seed_rules:-no guest error}: $seed_place"
-	grep -qw "$(seed_told "$seed" 3)" <<<"$seed_rules" && grep -qE '[a-z0-9_]+ \([a-z_]+\.c:[0-9]+\)' <<<"$seed_place"
+	grep -qw "$(seed_told "$seed" 3)" <<<"$seed_rules" && grep -qE '[a-z0-9_]+ \([a-z_]+\.c:[0-9]+\)' <<<"$seed_place" &&
+		grep -A 1 " guest error $(seed_told "$seed" 3):" "$VM_DIR/watched/$seed.txt" | grep -qE '^ +calls: +[a-z_]'
 }
 
 check_seed_plain()

@@ -184,9 +184,9 @@ results_take()
 # symbols_write NAME: commands for gdb, from the guest's list of modules and addresses. A module of the user lies in updates/, and is the one that is loaded
 symbols_write()
 {
-	local module at file
-	while read -r module at; do
-		module_file "$module" && echo "add-symbol-file $file $at"
+	local module at section file
+	while read -r module at section; do
+		[ "$section" != .text ] || ! module_file "$module" || echo "add-symbol-file $file $at"
 	done <"$share/$1/modules" >"$VM_DIR/$1.symbols"
 }
 

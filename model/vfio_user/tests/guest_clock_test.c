@@ -500,6 +500,85 @@ static void a_register_write_is_heard(void **state)
 	assert_int_equal(d->accesses[(d->accessed - 1) % VFU_ACCESSES].pc, 0x4567);
 }
 
+static void calls_are(unsigned guest, uint64_t pc, uint64_t open, uint64_t returned)
+{
+	struct guest_page *page = plugins[guest].page;
+
+	page->question.code.pc = page->access.code.pc = pc;
+	page->calls.open[0] = open;
+	page->calls.returned[0] = returned;
+}
+
+/* As they were at the last question of the guest that has the device, whatever it does since then. */
+static void calls_are_those_of_the_last_question(void **state)
+{
+	char text[GUEST_CALLS_TEXT];
+
+	clocks_up(2);
+	guest_clock_calls(clock_of_test, &bench.devices[0], text);
+	assert_string_equal(text, "");
+	calls_are(0, 0xffffffffc0000100, 0xffffffffc0000205, 0xffffffffc0000305);
+	plugins[0].page->calls.open[1] = 0xffffffffc0000405;
+	question(0, GUEST_TICK, 1000);
+	question(1, GUEST_TICK, 1000);
+	turn(5);
+	calls_are(0, 0xffffffffc0000500, 0, 0);
+	guest_clock_calls(clock_of_test, &bench.devices[0], text);
+	assert_string_equal(text, "code 0xffffffffc0000100, code 0xffffffffc0000204, "
+				  "code 0xffffffffc0000404; returned: code 0xffffffffc0000304");
+	guest_clock_calls(clock_of_test, &bench.devices[1], text);
+	assert_string_equal(text, "");
+}
+
+/* The code of a program is no call of the kernel's modules. */
+static void all_calls_have_room(void **state)
+{
+	char text[GUEST_CALLS_TEXT];
+	struct guest_calls *calls;
+
+	clocks_up(1);
+	calls = &plugins[0].page->calls;
+	calls_are(0, 0x7f0000001000, 0, 0xffffffffc0000305);
+	question(0, GUEST_TICK, 1000);
+	turn(5);
+	guest_clock_calls(clock_of_test, &bench.devices[1], text);
+	assert_string_equal(text, "returned: code 0xffffffffc0000304");
+	for (unsigned i = 0; i < GUEST_CALLS_OPEN; i++)
+		calls->open[i] = UINT64_MAX;
+	for (unsigned i = 0; i < GUEST_CALLS_RETURNED; i++)
+		calls->returned[i] = 0xffffffffc0000305 + i;
+	plugins[0].page->question.code.pc = UINT64_MAX;
+	question(0, GUEST_TICK, 2000);
+	turn(5);
+	guest_clock_calls(clock_of_test, &bench.devices[0], text);
+	assert_non_null(strstr(text, ", code 0xffffffffc0000313"));
+	assert_int_equal(strlen(strstr(text, ", code 0xffffffffc0000313")), 25);
+}
+
+static char heard_calls[GUEST_CALLS_TEXT];
+
+static void hear_calls(void *arg, const struct vfu_device *device,
+		       const struct guest_access *access, const struct guest_code *code,
+		       uint32_t machine)
+{
+	guest_clock_calls(clock_of_test, device, heard_calls);
+}
+
+/* While an access is heard the guest waits there, so its calls are those of the access. */
+static void calls_are_those_of_an_access(void **state)
+{
+	const struct guest_clock_watcher watcher = {.access = hear_calls};
+
+	clocks_up(1);
+	guest_clock_watch(clock_of_test, &watcher);
+	tell(0, 0x5000, 1);
+	calls_are(0, 0xffffffffc0000100, 0xffffffffc0000205, 0);
+	turn(1);
+	assert_string_equal(heard_calls, "code 0xffffffffc0000100, code 0xffffffffc0000204");
+	guest_clock_calls(clock_of_test, &bench.devices[0], heard_calls);
+	assert_string_equal(heard_calls, "");
+}
+
 static void pages_are_watched(void **state)
 {
 	const uint8_t *watched;
@@ -585,6 +664,9 @@ int main(void)
 		T(an_access_is_heard_at_once),
 		T(an_access_wakes),
 		T(a_register_write_is_heard),
+		T(calls_are_those_of_the_last_question),
+		T(all_calls_have_room),
+		T(calls_are_those_of_an_access),
 		T(pages_are_watched),
 	};
 

@@ -11,7 +11,8 @@
  * interrupts that rose and the time of the next question. The questions go through shared memory
  * (model/vfio_user/guest_page.h).
  *
- * With watch=on the plugin also tells serve of the loads and stores of drivers (guest_watch.c).
+ * With watch=on the plugin also tells serve of the loads, stores and calls of drivers
+ * (guest_watch.c).
  *
  * Serve may hold the guest: then the plugin does not return from the question. With debugger=on it
  * stops the virtual machine instead, so that a debugger at QEMU's stub gets the guest.
@@ -624,7 +625,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 		return refuse("QEMU has no use_icount");
 	if (functions_find() || clock_words_find() || operations_take() || link_open(path))
 		return -1;
-	if (watch && watch_install(id, info->target, &page->machine))
+	if (watch && watch_install(id, info->target, page))
 		return -1;
 	spins = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPINS : 0;
 	qemu_plugin_register_vcpu_init_cb(id, processor_begins, NULL);

@@ -20,8 +20,8 @@ void access_tell(uint64_t address, uint32_t bytes, bool store, const struct gues
 
 /* --- guest_watch.c --- */
 
-/* Begins to watch the guest's code. Sets *machine to one of enum guest_machine. 0, or refuse(). */
-int watch_install(plugin_id id, const char *target, uint32_t *machine);
+/* Begins to watch the guest's code: sets machine and calls of the page. 0, or refuse(). */
+int watch_install(plugin_id id, const char *target, struct guest_page *page);
 /* The processor begins. */
 void watch_begin(void);
 /* Where the watched code is now; all 0 when nothing is watched. */

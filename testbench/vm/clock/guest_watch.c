@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tells serve of the loads and stores of the guest's drivers: of the kernel's modules, and of shared
- * libraries of programs, such as libmlx4 and libc. Barriers are counted in all code.
+ * libraries of programs, such as libmlx4 and libc. Barriers are counted in all code. The page says
+ * which calls the modules made last.
  *
  * QEMU calls memory_accessed() behind each load and each store, when it is made: a store's value is
  * in memory then. An instruction that loads and stores is told twice. What the instructions of the
@@ -38,6 +39,11 @@ extern void qemu_plugin_register_vcpu_mem_cb(struct insn *insn,
 					     void (*f)(unsigned cpu, mem_info info, uint64_t va,
 						       void *arg),
 					     int registers, int which, void *arg);
+extern void qemu_plugin_register_vcpu_tb_exec_cb(struct tb *tb, void (*f)(unsigned cpu, void *arg),
+						 int registers, void *arg);
+extern void qemu_plugin_register_vcpu_insn_exec_cb(struct insn *insn,
+						   void (*f)(unsigned cpu, void *arg),
+						   int registers, void *arg);
 extern void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct insn *insn, int operation,
 								struct per_vcpu_u64 entry,
 								uint64_t value);
@@ -99,12 +105,16 @@ static unsigned x86_fence(const uint8_t *insn, size_t bytes)
 	}
 }
 
+static uint32_t arm64_word(const uint8_t *insn)
+{
+	return insn[0] | (uint32_t)insn[1] << 8 | (uint32_t)insn[2] << 16 | (uint32_t)insn[3] << 24;
+}
+
 /* Source: Arm ARM C6.2: DMB and DSB with their domains and kinds; LDAR, LDAXR, STLR, STLXR; atomics
  * of LSE that acquire or release. */
 static unsigned arm64_fence(const uint8_t *insn, size_t bytes)
 {
-	const uint32_t word = insn[0] | (uint32_t)insn[1] << 8 | (uint32_t)insn[2] << 16 |
-			      (uint32_t)insn[3] << 24;
+	const uint32_t word = arm64_word(insn);
 	static const unsigned kinds[] = {0, FENCE_LOADS, FENCE_STORES, FENCE_LOADS | FENCE_STORES};
 
 	if (bytes != sizeof(word))
@@ -118,21 +128,46 @@ static unsigned arm64_fence(const uint8_t *insn, size_t bytes)
 	return 0;
 }
 
+/* Source: Intel SDM 2A, CALL: E8 with a distance; FF /2 with a register or memory. */
+static bool x86_call(const uint8_t *insn, size_t bytes)
+{
+	enum { CALL = 0xe8, GROUP_5 = 0xff, CALL_OF_GROUP_5 = 2 };
+	size_t i = 0;
+
+	while (i < bytes && is_prefix(insn[i]))
+		i++;
+	if (i + 1 >= bytes)
+		return false;
+	return insn[i] == CALL || (insn[i] == GROUP_5 && (insn[i + 1] >> 3 & 7) == CALL_OF_GROUP_5);
+}
+
+/* Source: Arm ARM C6.2: BL, BLR. */
+static bool arm64_call(const uint8_t *insn, size_t bytes)
+{
+	const uint32_t word = arm64_word(insn);
+
+	return bytes == sizeof(word) &&
+	       ((word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000);
+}
+
 /* The kernel's area of modules without KASLR, and where Linux maps the shared libraries of programs. */
 static const struct machine {
 	const char *target;
 	enum guest_machine machine;
 	struct range watched[2];
 	unsigned (*fence)(const uint8_t *insn, size_t bytes); /* bits of enum fence */
+	bool (*call)(const uint8_t *insn, size_t bytes);
 } machines[] = {
 	{"x86_64",
 	 GUEST_X86_64,
 	 {{0xffffffffc0000000, 0xffffffffff000000}, {0x7f0000000000, 0x800000000000}},
-	 x86_fence},
+	 x86_fence,
+	 x86_call},
 	{"aarch64",
 	 GUEST_AARCH64,
 	 {{0xffff800000000000, 0xffff800008000000}, {0xff0000000000, 0x1000000000000}},
-	 arm64_fence},
+	 arm64_fence,
+	 arm64_call},
 };
 static const struct machine *machine;
 
@@ -144,6 +179,7 @@ struct place {
 };
 static struct scoreboard *score;
 static struct place *place;
+static struct guest_calls *calls;
 
 void watch_code(struct guest_code *code)
 {
@@ -175,14 +211,63 @@ static void ordered_load(unsigned cpu, mem_info info, uint64_t va, void *pc)
 	place->load_fences++;
 }
 
+/* Puts an address first. It is dropped where it was, or else the last one is. */
+static void list_put(uint64_t *list, size_t max, uint64_t address)
+{
+	size_t i = 0;
+
+	while (i < max - 1 && list[i] && list[i] != address)
+		i++;
+	memmove(list + 1, list, i * sizeof(*list));
+	list[0] = address;
+}
+
+/* Takes an address out of the list. False if it is not there. */
+static bool list_take(uint64_t *list, size_t max, uint64_t address)
+{
+	size_t i = 0;
+
+	while (i < max && list[i] && list[i] != address)
+		i++;
+	if (i == max || !list[i])
+		return false;
+	memmove(list + i, list + i + 1, (max - 1 - i) * sizeof(*list));
+	list[max - 1] = 0;
+	return true;
+}
+
+static void called(unsigned cpu, void *return_to)
+{
+	list_put(calls->open, GUEST_CALLS_OPEN, (uint64_t)(uintptr_t)return_to);
+}
+
+/*
+ * A call has returned when the processor comes to the address behind it. Jumps come there, too, but
+ * hardly ever while that very call is open.
+ */
+static void came_to(unsigned cpu, void *va)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)va;
+
+	if (list_take(calls->open, GUEST_CALLS_OPEN, address))
+		list_put(calls->returned, GUEST_CALLS_RETURNED, address);
+}
+
 /* --- as QEMU translates --- */
+
+static bool is_within(const struct range *range, uint64_t va)
+{
+	return va >= range->begin && va < range->end;
+}
+
+static bool is_module(uint64_t va)
+{
+	return is_within(&machine->watched[0], va);
+}
 
 static bool is_watched(uint64_t va)
 {
-	for (const struct range *r = machine->watched; r < machine->watched + 2; r++)
-		if (va >= r->begin && va < r->end)
-			return true;
-	return false;
+	return is_module(va) || is_within(&machine->watched[1], va);
 }
 
 static void count_inline(struct insn *insn, size_t offset)
@@ -191,16 +276,27 @@ static void count_inline(struct insn *insn, size_t offset)
 		insn, INLINE_ADD, (struct per_vcpu_u64){score, offset}, 1);
 }
 
+/* What a call returns to is always the begin of a block. */
+static void block_translated(struct tb *tb)
+{
+	const uint64_t va = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+
+	if (is_module(va))
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, came_to, NO_REGISTERS,
+						     (void *)(uintptr_t)va);
+}
+
 static void translated(struct tb *tb, void *arg)
 {
 	const size_t n = qemu_plugin_tb_n_insns(tb);
 	uint8_t bytes[INSN_MAX];
 
+	block_translated(tb);
 	for (size_t i = 0; i < n; i++) {
 		struct insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		const uint64_t va = qemu_plugin_insn_vaddr(insn);
-		const unsigned fence =
-			machine->fence(bytes, qemu_plugin_insn_data(insn, bytes, sizeof(bytes)));
+		const size_t size = qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+		const unsigned fence = machine->fence(bytes, size);
 
 		if (fence & FENCE_LOADS && !(fence & FENCE_BEHIND))
 			count_inline(insn, offsetof(struct place, load_fences));
@@ -214,6 +310,9 @@ static void translated(struct tb *tb, void *arg)
 		qemu_plugin_register_vcpu_mem_cb(
 			insn, fence & FENCE_BEHIND ? ordered_load : memory_accessed, NO_REGISTERS,
 			MEM_LOADS_AND_STORES, (void *)(uintptr_t)va);
+		if (is_module(va) && machine->call(bytes, size))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, called, NO_REGISTERS,
+							       (void *)(uintptr_t)(va + size));
 	}
 }
 
@@ -223,7 +322,7 @@ void watch_begin(void)
 		place = qemu_plugin_scoreboard_find(score, 0);
 }
 
-int watch_install(plugin_id id, const char *target, uint32_t *which)
+int watch_install(plugin_id id, const char *target, struct guest_page *page)
 {
 	const size_t n = sizeof(machines) / sizeof(*machines);
 
@@ -232,7 +331,8 @@ int watch_install(plugin_id id, const char *target, uint32_t *which)
 			break;
 	if (machine == machines + n)
 		return refuse("it cannot watch the drivers of a %s", target);
-	*which = machine->machine;
+	page->machine = machine->machine;
+	calls = &page->calls;
 	score = qemu_plugin_scoreboard_new(sizeof(*place));
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated, NULL);
 	return 0;
