@@ -19,6 +19,7 @@
 #include "model/sim/units.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <rdma/ib_cm.h>
 
 #include <string.h>
@@ -174,6 +175,35 @@ static void path_check(const struct message *m, const struct cm_path *is,
 			    sizeof(asked->dgid), sizeof(asked->dgid));
 }
 
+/* --- messages that could not be sent --- */
+
+struct states {
+	enum ib_cm_state connection;
+	enum ib_cm_lap_state lap;
+};
+
+static struct states states_of(const struct ib_cm_id *cm_id)
+{
+	return (struct states){cm_id->state, cm_id->lap_state};
+}
+
+/* A call that fails leaves the state as it was, but for those that end a connection. Source: Linux
+ * cm_send_rep_locked, ib_send_cm_mra: the state changes behind ib_post_send_mad. With -EINVAL the state
+ * was another one than the caller had thought. */
+static void unsent_check(const struct ib_cm_id *cm_id, const struct states *before, int rc,
+			 const void *pc)
+{
+	struct checker *c = checker_of_host(cm_id->device->platform->host);
+	const struct states now = states_of(cm_id);
+
+	if (c && rc && rc != -EINVAL &&
+	    (now.connection != before->connection || now.lap != before->lap))
+		c->tell(c, &(struct breach){RULE_not_given_back, {0}, pc, NULL},
+			"the call fails with %d, so nothing was sent, and the connection goes from "
+			"state %d to %d, that of its path from %d to %d",
+			rc, before->connection, now.connection, before->lap, now.lap);
+}
+
 static void req_check(const struct message *m, const struct ib_cm_req_param *p, unsigned ack_delay)
 {
 	const struct cm_req *req = (const void *)m->mad;
@@ -206,9 +236,11 @@ static void req_check(const struct message *m, const struct ib_cm_req_param *p, 
 
 W(int, ib_send_cm_req, struct ib_cm_id *cm_id, const struct ib_cm_req_param *p)
 {
+	const struct states before = states_of(cm_id);
 	const int rc = __real_ib_send_cm_req(cm_id, p);
 	const struct message m = message_of(cm_id, false, CM_ATTR_REQ, "REQ", rc);
 
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_req));
 	if (m.c)
 		req_check(&m, p, ((const struct cm_id *)(const void *)cm_id)->cm->ack_delay);
 	return rc;
@@ -235,9 +267,11 @@ static void rep_check(const struct message *m, const struct ib_cm_rep_param *p)
 
 W(int, ib_send_cm_rep, struct ib_cm_id *cm_id, const struct ib_cm_rep_param *p)
 {
+	const struct states before = states_of(cm_id);
 	const int rc = __real_ib_send_cm_rep(cm_id, p);
 	const struct message m = message_of(cm_id, false, CM_ATTR_REP, "REP", rc);
 
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_rep));
 	if (m.c)
 		rep_check(&m, p);
 	return rc;
@@ -257,9 +291,11 @@ static void sidr_req_check(const struct message *m, const struct ib_cm_sidr_req_
 
 W(int, ib_send_cm_sidr_req, struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_param *p)
 {
+	const struct states before = states_of(cm_id);
 	const int rc = __real_ib_send_cm_sidr_req(cm_id, p);
 	const struct message m = message_of(cm_id, false, CM_ATTR_SIDR_REQ, "SIDR REQ", rc);
 
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_sidr_req));
 	if (m.c) {
 		sidr_req_check(&m, p);
 		timeouts_is(m.c, ((const struct cm_id *)(const void *)cm_id)->timeout_ps,
@@ -340,9 +376,11 @@ static void lap_check(const struct message *m, const struct cm_id *id,
 W(int, ib_send_cm_lap, struct ib_cm_id *cm_id, const struct sa_path_rec *path, const void *data,
   uint8_t len)
 {
+	const struct states before = states_of(cm_id);
 	const int rc = __real_ib_send_cm_lap(cm_id, path, data, len);
 	const struct message m = message_of(cm_id, false, CM_ATTR_LAP, "LAP", rc);
 
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_lap));
 	if (m.c)
 		lap_check(&m, (const void *)cm_id, path, data, len);
 	return rc;
@@ -351,10 +389,12 @@ W(int, ib_send_cm_lap, struct ib_cm_id *cm_id, const struct sa_path_rec *path, c
 W(int, ib_send_cm_apr, struct ib_cm_id *cm_id, enum ib_cm_apr_status status, const void *info,
   uint8_t info_length, const void *data, uint8_t len)
 {
+	const struct states before = states_of(cm_id);
 	const int rc = __real_ib_send_cm_apr(cm_id, status, info, info_length, data, len);
 	const struct message m = message_of(cm_id, true, CM_ATTR_APR, "APR", rc);
 	const struct cm_apr *apr = (const void *)m.mad;
 
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_apr));
 	if (!m.c)
 		return rc;
 	message_fields_check(
@@ -426,10 +466,12 @@ W(int, ib_send_cm_mra, struct ib_cm_id *cm_id, uint8_t service_timeout, const vo
   uint8_t len)
 {
 	const unsigned mraed = about(cm_id);
+	const struct states before = states_of(cm_id);
 	const int rc = __real_ib_send_cm_mra(cm_id, service_timeout, data, len);
 	const struct message m = message_of(cm_id, true, CM_ATTR_MRA, "MRA", rc);
 	const struct cm_mra *mra = (const void *)m.mad;
 
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_mra));
 	if (!m.c)
 		return rc;
 	message_fields_check(&m,
@@ -465,11 +507,13 @@ static void sidr_rep_check(const struct message *m, const struct ib_cm_id *cm_id
 W(int, ib_send_cm_sidr_rep, struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_param *p)
 {
 	const uint32_t request = ((const struct cm_id *)(const void *)cm_id)->sidr_request_id;
+	const struct states before = states_of(cm_id);
 	struct message m;
 	int rc;
 
 	wrote_begin();
 	rc = __real_ib_send_cm_sidr_rep(cm_id, p);
+	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_sidr_rep));
 	m = message_sent(cm_id, CM_ATTR_SIDR_REP, request, "SIDR REP", rc);
 	if (m.c)
 		sidr_rep_check(&m, cm_id, p);
