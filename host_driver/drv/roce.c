@@ -53,7 +53,9 @@ int drv_eth_way_back(const struct drv_device *dev, unsigned port, const struct d
 		.sl = wc->sl, .port_num = port, .is_global = true, .hop_limit = HOPS_BACK};
 	uint8_t own[DRV_GID_BYTES];
 	const unsigned version = drv_eth_grh_parse(area, back.dgid, own);
-	const int index = drv_eth_gid_find(dev, port, own, version, wc->vlan);
+	/* a tag of VLAN 0 has a priority only. Source: IEEE 802.1Q 9.6 */
+	const int index =
+		drv_eth_gid_find(dev, port, own, version, wc->vlan ? wc->vlan : VLAN_NONE);
 
 	if (index < 0)
 		return index;

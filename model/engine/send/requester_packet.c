@@ -313,6 +313,25 @@ static int mlx_malformed(const struct send_step *s, const char *why)
 	return VERDICT_SEND_WQE;
 }
 
+/* The peer answers the queue pair that the datagram says. Source: IBA 9.6.4, 13.5.1: QP0 and QP1; Linux
+ * mlx4 build_mlx_header: source_qpn is that of the verbs, 0 or 1 */
+static void mlx_source_check(const struct send_step *s, const uint8_t *headers, size_t n)
+{
+	const size_t global = lrh_get_lnh((const struct lrh *)headers) == LNH_IBA_GLOBAL ? GRH_BYTES
+											 : 0,
+		     bth = LRH_BYTES + global, deth = bth + BTH_BYTES;
+	const uint32_t special = (s->qp->qpn - s->hca->special_qp) / HCA_MAX_PORTS;
+	uint32_t says;
+
+	if (!s->hca->special_qp || special > QPN_GSI || n < deth + sizeof(struct deth) ||
+	    bth_get_opcode((const struct bth *)(headers + bth)) != BTH_UD_SEND_ONLY)
+		return;
+	says = deth_get_sqpn((const struct deth *)(headers + deth));
+	if (says != special)
+		guest_error(s->hca, RULE_mad_differs, guest_object(GUEST_QP, s->qp->qpn),
+			    "a datagram of QP%u says that queue pair 0x%x sends it", special, says);
+}
+
 /* A WQE of a QP with frames holds the whole frame. */
 static int request_build_frame(struct send_step *s, struct packet *pkt, struct message_part *part)
 {
@@ -347,6 +366,7 @@ static int request_build_mlx(struct send_step *s, struct packet *pkt, struct mes
 					  part->n)
 			       ? 0
 			       : mlx_malformed(s, "the headers are not those of a RoCE packet");
+	mlx_source_check(s, headers, (size_t)len);
 	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, part->n,
 			 wqe_mlx_ctrl_get_vl15(ctrl), wqe_mlx_ctrl_get_slr(ctrl),
 			 (uint8_t)(lrh_get_slid((const struct lrh *)headers) & MLX_PATH_BITS));

@@ -2,6 +2,7 @@
 /* MADs for the device's own agents: what MAD_IFC is given, and what it answers. */
 #include "testbench/dsan/mads/mads_impl.h"
 
+#include "host_driver/drv/ops.h"
 #include "model/interface/commands.h"
 
 #include <string.h>
@@ -93,7 +94,8 @@ static void answer_expect(const struct ask *a)
 {
 	const struct drv_mad_source *from = a->mad->source;
 	struct special *s = mads_special_at(a->c, a->mad->port, from->my_qpn);
-	struct leaving l = {.has_to = true,
+	/* the way back over Ethernet is not told here */
+	struct leaving l = {.has_to = s && !drv_port_is_ethernet(drv_device_of(s->qp), s->port),
 			    .to = {.dlid = from->slid,
 				   .sl = from->sl,
 				   .path_bits = from->path_bits,

@@ -55,6 +55,8 @@ SCENARIO(cm_dead, "a device dies under connections: their messages fail, their s
 	expect_state(asked, IB_CM_REQ_RCVD);
 	must_fail(-EIO, ib_send_cm_rtu(replied->id, NULL, 0));
 	expect_state(replied, IB_CM_REP_RCVD);
+	must_fail(-EIO, ib_send_cm_lap(up->id, &path, NULL, 0));
+	expect_equal(up->id->lap_state, IB_CM_LAP_UNINIT);
 	must_fail(-EIO, ib_send_cm_dreq(up->id, NULL, 0));
 	expect_state(up, IB_CM_TIMEWAIT);
 	expect_cm(up, IB_CM_TIMEWAIT_EXIT);

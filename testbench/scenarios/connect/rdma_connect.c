@@ -117,9 +117,14 @@ static int connect_well(struct side *s)
 	struct ibv_send_wr send = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
 	struct rdma_cm_event *event;
 	struct ibv_qp_init_attr init;
+	struct rdma_conn_param too_long = p;
 	struct ibv_qp_attr attr;
 
-	if (to_route(s, PORT) || rdma_connect(s->id, &p) || rdma_get_cm_event(s->channel, &event))
+	/* the header of addresses takes the rest of the REQ's 92 bytes. Source: IBA A11.3 */
+	too_long.private_data_len = IP_PRIVATE + 1;
+	if (to_route(s, PORT) || !rdma_connect(s->id, &too_long) || errno != EINVAL)
+		return 29;
+	if (rdma_connect(s->id, &p) || rdma_get_cm_event(s->channel, &event))
 		return 30;
 	if (event->event != RDMA_CM_EVENT_ESTABLISHED ||
 	    memcmp(event->param.conn.private_data, "welcome", 8))

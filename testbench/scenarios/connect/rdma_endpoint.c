@@ -72,7 +72,7 @@ static int refused(void)
 static int shared_port(void)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(5)};
-	struct rdma_cm_id *x, *y;
+	struct rdma_cm_id *x, *y, *z;
 	int on = 1;
 
 	if (rdma_create_id(NULL, &x, NULL, RDMA_PS_TCP) ||
@@ -83,7 +83,12 @@ static int shared_port(void)
 	    rdma_set_option(y, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)) ||
 	    rdma_bind_addr(y, (struct sockaddr *)&any) || rdma_listen(x, 1))
 		return -1;
-	return rdma_destroy_id(x) || rdma_destroy_id(y);
+	/* nobody shares a port on which somebody listens */
+	if (rdma_create_id(NULL, &z, NULL, RDMA_PS_TCP) ||
+	    rdma_set_option(z, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)) ||
+	    !rdma_bind_addr(z, (struct sockaddr *)&any) || errno != EADDRINUSE)
+		return -1;
+	return rdma_destroy_id(x) || rdma_destroy_id(y) || rdma_destroy_id(z);
 }
 
 static int client(void *arg)

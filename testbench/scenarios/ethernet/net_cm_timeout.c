@@ -2,7 +2,7 @@
 /*
  * rdma_resolve_addr() waits for a neighbour as long as its caller says: less than the second that
  * ib_modify_qp has, or longer than a neighbour has for its three questions. Who then waits asks anew, so
- * an answer after three seconds still counts.
+ * an answer after three seconds still counts. An id can be destroyed while its address is asked for.
  */
 #include "testbench/connect.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
@@ -17,6 +17,7 @@ enum {
 	ENOUGH_MS = 8000,
 	COMES_MS = 3400, /* after the third question of the last try */
 	SLACK_MS = 1,
+	GIVEN_UP = 12,
 	NS_PER_MS = 1000000,
 };
 
@@ -41,12 +42,36 @@ static int asks_for(int timeout_ms, enum rdma_cm_event_type wanted, int status)
 	return (int)(took / NS_PER_MS);
 }
 
+/* Each id goes while its address is asked for, a little later each time. */
+static int gives_up(void)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	to.sin_addr.s_addr = htonl(11u << 24 | 1u << 8 | NOBODY);
+	for (unsigned i = 0; i < GIVEN_UP; i++) {
+		if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, SHORT_MS))
+			return -1;
+		process_sleep_us((uint64_t)i * i * i);
+		if (rdma_destroy_id(id))
+			return -1;
+	}
+	/* nothing takes the place of the last one until its question is over */
+	process_sleep_us(2 * SHORT_MS * UINT64_C(1000));
+	rdma_destroy_event_channel(channel);
+	return 0;
+}
+
 static int client_main(void *arg)
 {
 	const int is_short = asks_for(SHORT_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int is_long = asks_for(LONG_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int answered = asks_for(ENOUGH_MS, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 
+	if (gives_up())
+		return 4;
 	if (is_short < SHORT_MS || is_short > SHORT_MS + SLACK_MS)
 		return 1;
 	if (is_long < LONG_MS || is_long > LONG_MS + SLACK_MS)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Management datagrams with a priority over Ethernet. The frame gets a tag for the priority, and its VLAN
+ * is 0, because the GID has none. The answer comes back with the same priority. Source: IEEE 802.1Q 6.9.
+ */
+/* behaviours: IBA-13.5-way-back */
+#include "testbench/manage.h"
+
+enum { PORT = 1, PRIORITY = 5, ANSWER_MS = 100 };
+
+SCENARIO(roce_mad_priority, "management datagrams with a priority and no VLAN, over Ethernet",
+	 .any_packets = true, .settings = {"hca.port1.type=eth"})
+{
+	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
+	struct smp request = {0}, answer = {0};
+	struct mad_hdr *h = smp_hdr(&request);
+
+	to.ah.sl = PRIORITY;
+	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
+	mad_hdr_set_class_version(h, 1);
+	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
+	mad_hdr_set_method(h, MAD_METHOD_GET);
+	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
+	check_mads();
+	must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
+	expect_equal(mad_hdr_get_method(smp_hdr(&answer)), MAD_METHOD_GET_RESP);
+	expect_mad(a_to_b, .vlan = 0);
+	expect_mad(b_to_a, .vlan = 0);
+	ignore_mads();
+}
