@@ -11,7 +11,8 @@
 enum { ON_A = 1, ON_B = 2, CODE = 14, RESET_BIT = 1, SETTLE_MS = 10 };
 
 SCENARIO(cm_dead, "a device dies under connections: their messages fail, their states stay",
-	 .no_qps = true, .any_packets = true, .settings = {"host.catas_poll=1ms"})
+	 .no_qps = true, .any_packets = true, .settings = {"host.catas_poll=1ms"},
+	 .of_mlx4 = "error buffer")
 {
 	struct conn *asked_by, *asked, *replied, *replier, *up, *up_peer, *left, *left_peer, *idle;
 	struct conn *at_a, *at_b;
