@@ -406,8 +406,9 @@ static void request_expired(struct cm_id *id)
 	}
 	id->retries_left--;
 	cm->counters.tx_retries[mad_hdr_get_attr_id(smp_hdr(&id->request)) - CM_ATTR_REQ]++;
-	cm_post(cm, &id->av, &id->request);
+	/* the answer may come before the call returns, and ends the wait for it */
 	id->deadline = cm_now(cm) + id->timeout_ps;
+	cm_post(cm, &id->av, &id->request);
 }
 
 static bool expire_ids(struct cm_device *cm, uint64_t now)
