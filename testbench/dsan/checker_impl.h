@@ -80,7 +80,7 @@ struct dead {
 	bool watched;  /* a thread reads the error buffer */
 	bool seen;     /* the error buffer was read, and it held an error */
 	uint64_t told_ps, seen_ps;
-	struct calls watched_by, told_by, seen_by;
+	struct calls told_by, seen_by;
 };
 
 /* Of given.c: the commands so far. */

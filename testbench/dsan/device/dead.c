@@ -34,7 +34,6 @@ void dead_listener(struct checker *c, void (*fn)(void *arg, const struct drv_eve
 void dead_watched(struct checker *c, bool is)
 {
 	c->dead.watched = is;
-	chain_take(&c->dead.watched_by);
 }
 
 /* --- told --- */

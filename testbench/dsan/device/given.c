@@ -244,18 +244,20 @@ static void port_given(struct checker *c, const struct hcr *command, bool open)
 		chain_take(&c->given.port_by[port]);
 }
 
+/* `by`: who asked for it, NULL: a user of the driver. */
 static void left_report(struct checker *c, struct guest_object object, const char *what,
 			const struct calls *by)
 {
-	char names[CHAIN_BYTES], asked[CHAIN_BYTES];
+	char names[CHAIN_BYTES], asked[CHAIN_BYTES] = "";
 	struct calls now;
 
 	chain_take(&now);
 	chain_format(&now, names, sizeof(names));
-	chain_format(by, asked, sizeof(asked));
+	if (by)
+		chain_format(by, asked, sizeof(asked));
 	checker_report(c, &(struct breach){RULE_object_left, object, NULL, NULL},
-		       "CLOSE_HCA is given, and %s, by %s; that was asked for by %s", what, names,
-		       asked);
+		       "CLOSE_HCA is given, and %s, by %s%s%s", what, names,
+		       by ? "; that was asked for by " : "", asked);
 }
 
 /* Source: Linux mlx4_remove_one: mlx4_unregister_device stops the poll of the error buffer, then
@@ -274,7 +276,7 @@ static void closing_check(struct checker *c)
 			    &g->special_by);
 	if (c->dead.watched)
 		left_report(c, (struct guest_object){0}, "a thread still reads the error buffer",
-			    &c->dead.watched_by);
+			    NULL);
 }
 
 static void special_given(struct checker *c, const struct hcr *command)

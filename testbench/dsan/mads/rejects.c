@@ -40,7 +40,7 @@ static bool listens(const struct cm_device *cm, uint64_t service_id)
 	return false;
 }
 
-/* Why the reason is not true; false: it may be. */
+/* Whether the reason is not true; the text says why. */
 static bool untrue(const struct checker *c, const struct cm_device *cm, const struct cm_req *req,
 		   enum ib_cm_rej_reason reason, unsigned port_mtu, char *text, size_t size)
 {
