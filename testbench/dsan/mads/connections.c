@@ -4,6 +4,7 @@
 
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/hear/wrote.h"
+#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/mads/told.h"
 
 #include "model/interface/cm.h"
@@ -260,9 +261,12 @@ static bool timer_is_off(const struct checker *c, const struct smp *mad, unsigne
 {
 	const uint32_t id = cm_rep_get_local_comm_id((const void *)mad);
 	const struct state *s = &states[slot_of(c, id) % KEPT];
+	const void *taker;
 
+	/* connection management may free an id by itself: its memory must still be there */
 	return (attr == CM_ATTR_REQ || attr == CM_ATTR_REP || attr == CM_ATTR_DREQ) && s->c == c &&
-	       s->id == id && s->deadline && *s->deadline == UINT64_MAX;
+	       s->id == id && s->deadline && heap_takers(s->deadline, &taker, 1) &&
+	       *s->deadline == UINT64_MAX;
 }
 
 /* An answer may come before the call that sends goes on: it must find the state that it belongs to.
