@@ -5,8 +5,6 @@
 
 enum {
 	INIT_HCA_VERSION = 2,
-	LOG_NUMBERS_MAX = 24, /* of QPs, CQs, SRQs, MPTs: the width of their numbers */
-	LOG_EQS_MAX = 10,     /* MAP_EQ's EQN has 10 bits */
 	LOG_QPS_MIN = 3,
 	LOG_CMPTS = 26, /* 4 types of 2^24 */
 	LOG_MCG_SIZE_MIN = 9,
@@ -59,10 +57,11 @@ static enum hcr_status sizes_check(const struct init_hca *h)
 	uint32_t log_mcg = init_hca_get_log_mcg_size(h);
 
 	if (init_hca_get_log_qps(h) > fw_read(FW_LOG_MAX_QP) ||
-	    init_hca_get_log_cqs(h) > LOG_NUMBERS_MAX ||
-	    init_hca_get_log_srqs(h) > LOG_NUMBERS_MAX ||
-	    init_hca_get_log_mpts(h) > LOG_NUMBERS_MAX ||
-	    init_hca_get_log_mcgs(h) > FW_LOG_MAX_MCG || init_hca_get_log_eqs(h) > LOG_EQS_MAX ||
+	    init_hca_get_log_cqs(h) > fw_read(FW_LOG_MAX_CQ) ||
+	    init_hca_get_log_srqs(h) > fw_read(FW_LOG_MAX_SRQ) ||
+	    init_hca_get_log_mpts(h) > fw_read(FW_LOG_MAX_MPT) ||
+	    init_hca_get_log_eqs(h) > fw_read(FW_LOG_MAX_EQ) ||
+	    init_hca_get_log_mcgs(h) > FW_LOG_MAX_MCG ||
 	    init_hca_get_log_uars(h) > fw_read(FW_UAR_SIZE_LOG_MB) + LOG_UARS_PER_MIB)
 		return HCR_STATUS_EXCEED_LIM;
 	if (init_hca_get_version(h) != INIT_HCA_VERSION || init_hca_get_log_qps(h) < LOG_QPS_MIN ||

@@ -20,10 +20,6 @@ enum fw_limits {
 	FW_AREA_PAGES = 1, /* pages that MAP_FA must give; the firmware keeps nothing there */
 	FW_LOG_MAX_CMD = 4,
 	FW_LOG_MAX_ICM = 40,
-	FW_LOG_MAX_SRQ = 16,
-	FW_LOG_MAX_CQ = 16,
-	FW_LOG_MAX_EQ = 7,
-	FW_LOG_MAX_MPT = 19,
 	FW_LOG_MAX_MCG = 13,
 	FW_LOG_MAX_WQE = 14,
 	FW_LOG_MAX_CQE = 22,

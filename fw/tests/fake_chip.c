@@ -255,6 +255,10 @@ void chip_power_on(void)
 	chip.reg[FW_LOG_GIDS / 4] = 3;
 	chip.reg[FW_LOG_PKEYS / 4] = 5;
 	chip.reg[FW_LOG_MAX_QP / 4] = 18;
+	chip.reg[FW_LOG_MAX_SRQ / 4] = 16;
+	chip.reg[FW_LOG_MAX_CQ / 4] = 16;
+	chip.reg[FW_LOG_MAX_EQ / 4] = 7;
+	chip.reg[FW_LOG_MAX_MPT / 4] = 19;
 	chip.reg[FW_BLUEFLAME / 4] = 0x309;
 	chip.reg[FW_MSIX_VECTORS / 4] = 128;
 	chip.reg[FW_UAR_SIZE_LOG_MB / 4] = 2;

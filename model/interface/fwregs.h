@@ -107,6 +107,10 @@ enum {
 	R(CORE_CLOCK_MHZ, 0x12c, "frequency of the core clock in MHz") \
 	R(DEVICE, 0x130, "0: ConnectX-3, 1: ConnectX-3 Pro") \
 	R(PORT_EVENTS, 0x134, "1: software gets events of what a subnet manager changes") \
+	R(LOG_MAX_SRQ, 0x160, "log2 of the number of SRQs") \
+	R(LOG_MAX_CQ, 0x164, "log2 of the number of CQs") \
+	R(LOG_MAX_EQ, 0x168, "log2 of the number of EQs") \
+	R(LOG_MAX_MPT, 0x16c, "log2 of the number of MPTs") \
 	/* --- diagnostics --- */ \
 	R(TRACE_TEXT, 0x140, "address in RAM of a 0-terminated text for the log") \
 	R(TRACE_VALUE, 0x144, "a number for the log") \

@@ -48,7 +48,7 @@
 	P(hca, log_max_eq, COUNT, 7, 3, 10, \
 	  "log2 of the number of EQs that the device announces", \
 	  "documented: Linux mlx4 uses at most 128") \
-	P(hca, log_max_mpt, COUNT, 19, 10, 28, \
+	P(hca, log_max_mpt, COUNT, 19, 10, 24, \
 	  "log2 of the number of MPTs that the device announces", \
 	  "documented: the Linux mlx4 profile needs 19") \
 	P(hca, log_max_msg, COUNT, 30, 24, 31, \
@@ -447,6 +447,9 @@
 	P(host, schedule_latency, TIME, CFG_NS(2000), 0, CFG_MS(1), \
 	  "time from waking a thread until it runs", \
 	  "assumption: a context switch on an idle CPU") \
+	P(host, schedule_jitter, TIME, CFG_US(20), 0, CFG_MS(10), \
+	  "with sim.jitter: most time by which a woken thread runs later, at random", \
+	  "assumption: its CPU leaves the sleep state C1E, or runs something else that cannot be preempted for as long") \
 	P(host, mmio_write, TIME, CFG_NS(10), 0, CFG_US(100), \
 	  "time that a register write occupies the CPU", \
 	  "assumption: the write is posted, and the store buffer takes it") \
@@ -505,7 +508,7 @@
 	  "seed of every random number of the run", \
 	  "assumption: any value will do") \
 	P(sim, jitter, BOOL, 0, 0, 1, \
-	  "DMA, interrupts and firmware take longer each time, at random by sim.seed, within the bounds of the parameters *_jitter of [host.pcie] and jitter of [hca.fw]", \
+	  "DMA, interrupts, firmware and wake-ups of threads take longer each time, at random by sim.seed, within the bounds of the parameters *_jitter of [host.pcie], jitter of [hca.fw] and schedule_jitter of [host]", \
 	  "assumption: off, so that a time in a trace can be computed; on, a driver's races show in some runs, as they do on silicon") \
 	P(sim, run_ahead, BOOL, 1, 0, 1, \
 	  "1: the engine runs ahead to the next event of a SystemC process; 0: each event of the engine is one step of SystemC", \

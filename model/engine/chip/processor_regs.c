@@ -91,6 +91,18 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 	case FW_LOG_MAX_QP:
 		*value = (uint32_t)param_hca_log_max_qp(params);
 		break;
+	case FW_LOG_MAX_SRQ:
+		*value = (uint32_t)param_hca_log_max_srq(params);
+		break;
+	case FW_LOG_MAX_CQ:
+		*value = (uint32_t)param_hca_log_max_cq(params);
+		break;
+	case FW_LOG_MAX_EQ:
+		*value = (uint32_t)param_hca_log_max_eq(params);
+		break;
+	case FW_LOG_MAX_MPT:
+		*value = (uint32_t)param_hca_log_max_mpt(params);
+		break;
 	case FW_BLUEFLAME:
 		*value = blueflame_sizes(params);
 		break;
@@ -175,7 +187,8 @@ static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 		*value = diag_count(p->hca, fw_reg(p, FW_DIAG_INDEX));
 		break;
 	default:
-		if (reg >= FW_NUM_PORTS && reg < FW_TRACE_TEXT)
+		if ((reg >= FW_NUM_PORTS && reg < FW_TRACE_TEXT) ||
+		    (reg >= FW_LOG_MAX_SRQ && reg <= FW_LOG_MAX_MPT))
 			return identity_load(p, reg, value);
 		*value = p->reg[reg / 4];
 	}
