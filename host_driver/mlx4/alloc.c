@@ -72,7 +72,7 @@ int drv_bitmap_alloc(struct drv_bitmap *b, uint32_t *number)
 		b->top = (b->top + b->size) & b->mask;
 		n = bitmap_find(b, 0);
 		if (n == b->size)
-			return -ENOSPC;
+			return -ENOMEM;
 	}
 	bit_set(b->words, n);
 	b->used++;
@@ -137,7 +137,7 @@ int drv_buddy_alloc(struct drv_buddy *b, unsigned order, uint32_t *first)
 	while (o <= b->max_order && !b->n_free[o])
 		o++;
 	if (o > b->max_order)
-		return -ENOSPC;
+		return -ENOMEM;
 	block = buddy_first(b, o);
 	bit_clear(b->bits[o], block);
 	b->n_free[o]--;

@@ -33,7 +33,7 @@ struct drv_bitmap {
 int drv_bitmap_init(struct drv_bitmap *b, uint32_t size, uint32_t mask, uint32_t reserved_low,
 		    uint32_t reserved_high);
 void drv_bitmap_cleanup(struct drv_bitmap *b);
-/* 0 or -ENOSPC. */
+/* 0 or -ENOMEM: none is left. */
 int drv_bitmap_alloc(struct drv_bitmap *b, uint32_t *number);
 void drv_bitmap_free(struct drv_bitmap *b, uint32_t number);
 
@@ -47,7 +47,7 @@ struct drv_buddy {
 
 int drv_buddy_init(struct drv_buddy *b, unsigned max_order);
 void drv_buddy_cleanup(struct drv_buddy *b);
-/* 0 or -ENOSPC. */
+/* 0 or -ENOMEM: none is left. */
 int drv_buddy_alloc(struct drv_buddy *b, unsigned order, uint32_t *first);
 void drv_buddy_free(struct drv_buddy *b, uint32_t first, unsigned order);
 

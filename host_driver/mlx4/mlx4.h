@@ -186,7 +186,8 @@ int drv_eth_vlan_index(const struct drv_device *dev, unsigned port, unsigned vid
 /* --- doorbell pages --- */
 
 /* A doorbell page with its BlueFlame buffers. Each process has its own, so that a process that dies
- * during a BlueFlame write does not leave a buffer of another process busy. -ENOMEM, -ENOSPC. */
+ * during a BlueFlame write does not leave a buffer of another process busy.
+ * -ENOMEM: no page is left, or no memory. */
 int drv_uar_alloc(struct drv_device *dev, struct drv_uar **uar);
 /* -EBUSY while a queue uses it. */
 int drv_uar_free(struct drv_uar *uar);

@@ -19,7 +19,7 @@ static void bitmap_keeps_reserved(void **state)
 		assert_int_equal(drv_bitmap_alloc(&b, &n), 0);
 		assert_int_equal(n, i);
 	}
-	assert_int_equal(drv_bitmap_alloc(&b, &n), -ENOSPC);
+	assert_int_equal(drv_bitmap_alloc(&b, &n), -ENOMEM);
 	drv_bitmap_free(&b, 40);
 	assert_int_equal(drv_bitmap_alloc(&b, &n), 0);
 	assert_int_equal(n, 40);
@@ -58,7 +58,7 @@ static void buddy_splits_and_merges(void **state)
 	assert_true(a < c || a >= c + 16);
 	assert_true((a ^ d) >> 9 && (c ^ d) >> 9);
 	assert_int_equal(b.used, 1 + 16 + 512);
-	assert_int_equal(drv_buddy_alloc(&b, 9, &whole), -ENOSPC);
+	assert_int_equal(drv_buddy_alloc(&b, 9, &whole), -ENOMEM);
 	drv_buddy_free(&b, c, 4);
 	drv_buddy_free(&b, d, 9);
 	drv_buddy_free(&b, a, 0);

@@ -12,7 +12,7 @@
  *
  * Functions that create return the object or ERR_PTR(-errno); others return 0 or -errno. A function
  * that fails leaves all counts and the hardware as they were. Any function that executes a command
- * can return -ENOMEM (host memory, ICM; numbers: -ENOSPC), -EIO, -ETIMEDOUT (device) and -EBUSY. If
+ * can return -ENOMEM (host memory, ICM, numbers), -EIO, -ETIMEDOUT (device) and -EBUSY. If
  * the device refuses the command of a destroy function, the function frees the object nevertheless
  * and returns 0. The device might go on using the object, so it is reset, as in Linux (mlx4_core's
  * closing commands), and IB_EVENT_DEVICE_FATAL follows.
