@@ -5,6 +5,7 @@
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/hear/history.h"
+#include "testbench/dsan/held/claims_impl.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/threads/threads.h"
@@ -279,11 +280,20 @@ struct ask *ask_now(const struct checker *c)
 	return a && a->c == c ? a : NULL;
 }
 
+bool ask_is_of_qp(const struct ask *a, uint32_t index)
+{
+	return a->number == index || object_index(a->c->host.hca, HCA_QP, a->number) == index;
+}
+
 static struct ask *ask_of(const struct checker *c, enum ask_kind kind, uint32_t number)
 {
 	struct ask *a = ask_now(c);
 
-	return a && a->kind == kind && a->number == number ? a : NULL;
+	return a && a->kind == kind &&
+			       (a->number == number ||
+				(kind == ASK_SENDS && ask_is_of_qp(a, number)))
+		       ? a
+		       : NULL;
 }
 
 /* --- objects --- */

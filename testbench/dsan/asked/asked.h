@@ -173,6 +173,8 @@ bool ask_follows(const struct ask *a, enum hca_object type, bool sends);
 bool ask_on_ethernet(const struct ask *a, unsigned port);
 /* The newest ask of the running thread; NULL: there is none. */
 struct ask *ask_now(const struct checker *c);
+/* Whether the call is about the queue pair with that index: the number of one can have further bits. */
+bool ask_is_of_qp(const struct ask *a, uint32_t index);
 
 /* The same, whatever host it is about. */
 struct ask *ask_running(void);

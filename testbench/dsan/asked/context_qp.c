@@ -307,10 +307,18 @@ static void special_number_says(const struct compared *c, const struct ask *a)
 	const uint32_t base = a->c->given.special_base;
 	const uint32_t should = base + 2 * a->made->special_qpn + a->made->port - 1;
 
-	if (base && a->number != should)
-		ask_report(a, RULE_context_differs, c->object,
-			   "QP%u of port %u has the number %06x, and the device has it at %06x",
-			   a->made->special_qpn, a->made->port, a->number, should);
+	const struct drv_qp *qp = a->made->object;
+	const void *pcs[SIZE_WRITERS];
+	char writers[SIZE_NAMES];
+
+	if (!base || a->number == should)
+		return;
+	checker_functions(pcs, heap_writers(&qp->qpn, sizeof(qp->qpn), pcs, SIZE_WRITERS), writers,
+			  sizeof(writers));
+	ask_report(
+		a, RULE_context_differs, c->object,
+		"QP%u of port %u has the number %06x, written by %s, and the device has it at %06x",
+		a->made->special_qpn, a->made->port, a->number, writers, should);
 }
 
 void qp_context_says(struct compared *c, struct ask *a, uint32_t opcode, uintptr_t at)

@@ -417,7 +417,7 @@ bool asked_send_given(struct checker *c, uint32_t qpn, uintptr_t wqe, uint64_t *
 	const struct drv_send_wr *wr;
 	struct compared compared;
 
-	if (!a || a->kind != ASK_SENDS || a->number != qpn)
+	if (!a || a->kind != ASK_SENDS || !ask_is_of_qp(a, qpn))
 		return false;
 	wr = a->sends.wr;
 	if (!wr && !a->sends.special)
@@ -450,7 +450,8 @@ bool asked_receive_given(struct checker *c, bool srq, uint32_t number, uintptr_t
 	const struct drv_recv_wr *wr;
 	struct compared compared;
 
-	if (!a || a->kind != (srq ? ASK_SRQ_RECEIVES : ASK_RECEIVES) || a->number != number)
+	if (!a || a->kind != (srq ? ASK_SRQ_RECEIVES : ASK_RECEIVES) ||
+	    !(srq ? a->number == number : ask_is_of_qp(a, number)))
 		return false;
 	a->receives.given++;
 	wr = a->receives.wr;

@@ -287,6 +287,14 @@ void function_handler(struct checker *c, unsigned vector, int more)
 		chain_take(&c->function.vectors[vector].handler_by);
 }
 
+/* Who wrote the entry last; nobody has: who wrote the one before it, or before that. */
+static const struct calls *entry_writers(const struct function *f, unsigned vector)
+{
+	while (vector && !f->vectors[vector].by.n)
+		vector--;
+	return &f->vectors[vector].by;
+}
+
 void function_armed(struct checker *c, unsigned vector, const void *pc)
 {
 	const struct function *f = &c->function;
@@ -296,12 +304,14 @@ void function_armed(struct checker *c, unsigned vector, const void *pc)
 	if (vector >= FUNCTION_VECTORS || !is_mlx4(c) ||
 	    (v->unmasked && v->handlers > 0 && f->msix_on))
 		return;
-	chain_format(v->unmasked && f->msix_by.n ? &f->msix_by : &v->by, names, sizeof(names));
+	chain_format(v->unmasked && f->msix_by.n ? &f->msix_by : entry_writers(f, vector), names,
+		     sizeof(names));
 	checker_report(c, &(struct breach){RULE_vector_not_ready, {GUEST_VECTOR, vector}, pc, NULL},
-		       "an EQ is armed, and its vector %s; last written by %s",
+		       "an EQ is armed, and its vector %s; %s by %s",
 		       v->handlers <= 0 ? "has no handler yet"
 		       : v->unmasked    ? "cannot strike, because MSI-X is off"
 					: "is masked",
+		       v->by.n ? "last written" : "its entry was never written, another one was",
 		       names);
 }
 

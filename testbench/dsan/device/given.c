@@ -17,7 +17,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAGE = 4096, NUMBER_MASK = 0xffffff };
+enum {
+	PAGE = 4096,
+	NUMBER_MASK = 0xffffff,
+	SPECIAL_NUMBERS =
+		8 /* that CONF_SPECIAL_QP takes. Source: Linux mlx4_init_qp_table, aligned to 8 */
+};
 
 static void report_now(struct checker *c, enum guest_rule rule, struct guest_object object,
 		       const char *text)
@@ -32,21 +37,42 @@ static void report_now(struct checker *c, enum guest_rule rule, struct guest_obj
 
 /* --- reserved numbers --- */
 
-static void reserved_check(struct checker *c, struct guest_object object, uint32_t index,
-			   uint32_t reserved)
+static void reserved_given(struct checker *c, struct guest_object object, uint32_t index,
+			   const char *why)
 {
 	const struct ask *a = ask_running();
 	const void *maker = a ? a->numbers_by : NULL;
 	char text[CHAIN_BYTES], made[CHAIN_BYTES / 4];
 
-	if (!c->given.has_cap || index >= reserved)
-		return;
 	checker_functions(&maker, !!maker, made, sizeof(made));
 	snprintf(text, sizeof(text),
-		 "number %u is given to an object, and QUERY_DEV_CAP reserves those below %u; the "
-		 "allocator was made by %s",
-		 index, reserved, *made ? made : "another call");
+		 "number %u is given to an object, and %s; the allocator was made by %s", index,
+		 why, *made ? made : "another call");
 	report_now(c, RULE_number_reserved, object, text);
+}
+
+static void reserved_check(struct checker *c, struct guest_object object, uint32_t index,
+			   uint32_t reserved)
+{
+	char why[64];
+
+	if (!c->given.has_cap || index >= reserved)
+		return;
+	snprintf(why, sizeof(why), "QUERY_DEV_CAP reserves those below %u", reserved);
+	reserved_given(c, object, index, why);
+}
+
+static void special_check(struct checker *c, struct guest_object object, uint32_t index)
+{
+	const struct ask *a = ask_running();
+	const uint32_t base = c->given.special_base;
+	char why[96];
+
+	if (!base || index - base >= SPECIAL_NUMBERS || !a || !a->made || a->made->special)
+		return;
+	snprintf(why, sizeof(why), "CONF_SPECIAL_QP takes %u numbers from %u on for QP0 and QP1",
+		 SPECIAL_NUMBERS, base);
+	reserved_given(c, object, index, why);
 }
 
 /* Source: Linux mlx4_init_eq_table: reserved UAR pages have the doorbells of four EQs each */
@@ -86,6 +112,8 @@ static void number_check(struct checker *c, uint32_t opcode, uint32_t number)
 		reserved_check(c, (struct guest_object){GUEST_QP, number},
 			       object_index(hca, HCA_QP, number),
 			       1u << dev_cap_get_log_rsvd_qps(cap));
+		special_check(c, (struct guest_object){GUEST_QP, number},
+			      object_index(hca, HCA_QP, number));
 		break;
 	default:
 		break;

@@ -64,7 +64,7 @@ static bool rung_check(struct own *o, const struct holder *h, const void *pc)
 
 	q->was_rung = true;
 	q->rung = q->sends.head;
-	if (!before || !a || a->kind != ASK_SENDS || a->number != h->number)
+	if (!before || !a || a->kind != ASK_SENDS || !ask_is_of_qp(a, h->number))
 		return true;
 	checker_report(o->c, &(struct breach){RULE_doorbell_without_wqe, object_of(h), pc, NULL},
 		       "the doorbell is rung, and no work request was given its owner bit since "

@@ -23,6 +23,11 @@ struct ask *ask_now(const struct checker *of)
 	return NULL;
 }
 
+bool ask_is_of_qp(const struct ask *a, uint32_t index)
+{
+	return false;
+}
+
 void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
 		const char *format, ...)
 {
