@@ -256,7 +256,8 @@ def child_end(process, timeout=None):
 
 
 class Workspace:
-    OBJECTS = ["obj/host_driver", "obj/checked/host_driver"]  # those of mutated files
+    OBJECTS = ["obj/host_driver", "obj/checked/host_driver"]  # those of mutated sources
+    ALL_OBJECTS = ["obj"]  # a header has more users than the driver
 
     def __init__(self, folder):
         self.folder = folder
@@ -273,7 +274,7 @@ class Workspace:
     def leave(self, mutant):
         """The file as it was; and the objects, or make would take those of the mutant for new."""
         shutil.copy2(mutant.said["file"], self.folder / mutant.said["file"])
-        for name in self.OBJECTS:
+        for name in self.ALL_OBJECTS if mutant.said["file"].endswith(".h") else self.OBJECTS:
             if (BUILD / name).exists():
                 subprocess.run(["cp", "-a", BUILD / name, self.folder / BUILD / os.path.dirname(name)], check=True)
 
