@@ -11,7 +11,8 @@
 
 enum {
 	PORT = 4711,
-	NOBODY = 9, /* 11.0.1.9 */
+	LATE = 9,    /* 11.0.1.9 comes after a while */
+	NOBODY = 10, /* 11.0.1.10 never does */
 	SHORT_MS = 300,
 	LONG_MS = 3500,
 	ENOUGH_MS = 8000,
@@ -30,7 +31,7 @@ static int asks_for(int timeout_ms, enum rdma_cm_event_type wanted, int status)
 	struct rdma_cm_id *id;
 	uint64_t took;
 
-	to.sin_addr.s_addr = htonl(11u << 24 | 1u << 8 | NOBODY);
+	to.sin_addr.s_addr = htonl(11u << 24 | 1u << 8 | LATE);
 	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
 	    rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, timeout_ms) ||
 	    ip_next(channel, wanted, &id) != status)
@@ -85,7 +86,7 @@ SCENARIO(net_cm_timeout, "rdma_resolve_addr waits for a neighbour as long as its
 	struct net_address late = ipv4_of(b);
 	struct process *client;
 
-	late.ip[DRV_GID_BYTES - 1] = NOBODY;
+	late.ip[DRV_GID_BYTES - 1] = LATE;
 	start_cm();
 	client = start_process(a, client_main, NULL);
 	pass_time(CFG_MS(SHORT_MS + LONG_MS + COMES_MS));
