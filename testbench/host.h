@@ -57,6 +57,8 @@ const struct acts *host_acts(const struct host *host);
 /* The page that the device found not mapped last, as a bus address. */
 uint64_t host_fault_bus(const struct host *host);
 struct hca *host_hca(struct host *host);
+/* From now on, latencies of the host and of its HCA vary, at random by the seed (sim.jitter). */
+void host_jitter(struct host *host, uint64_t seed);
 
 /* The number of pages that are allocated now, and of those mapped for the device. Both are 0 after a
  * complete tear-down. */

@@ -260,6 +260,15 @@ static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t
 	return s.hit;
 }
 
+/* From the wake-up of a thread until it runs. */
+static uint64_t schedule_ps(struct host *host)
+{
+	const uint64_t latency_ps = host_param_host_schedule_latency(host->params);
+
+	return host->jitter_ps ? latency_ps + rng_below(&host->jitter, host->jitter_ps + 1)
+			       : latency_ps;
+}
+
 static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 {
 	struct host *host = host_of(p);
@@ -267,8 +276,7 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 	for (struct sleeper *s = q->first; s; s = s->next) {
 		s->list = NULL;
 		s->hit = true;
-		event_set(host->core, &s->ev,
-			  host->core->now_ps + host_param_host_schedule_latency(host->params));
+		event_set(host->core, &s->ev, host->core->now_ps + schedule_ps(host));
 	}
 	q->first = NULL;
 }
@@ -653,6 +661,16 @@ void host_listen_lacks(struct host *host, void (*lacks)(void *arg, unsigned host
 const char *host_lacked(const struct host *host)
 {
 	return host->lacked[0] ? host->lacked : NULL;
+}
+
+void host_jitter(struct host *host, uint64_t seed)
+{
+	char stream[32];
+
+	snprintf(stream, sizeof(stream), "host%u.schedule", host->config.index);
+	rng_init(&host->jitter, seed, stream);
+	host->jitter_ps = host_param_host_schedule_jitter(host->params);
+	hca_jitter(host_hca(host), seed);
 }
 
 struct hca *host_hca(struct host *host)

@@ -3,6 +3,7 @@
 #ifndef TESTBENCH_HOST_IMPL_H
 #define TESTBENCH_HOST_IMPL_H
 
+#include "model/sim/rng.h"
 #include "testbench/host.h"
 #include "testbench/machine/acts.h"
 #include "testbench/machine/holds.h"
@@ -23,6 +24,8 @@ struct host {
 	struct kernel_hca *hca;
 	struct trace *trace;
 	const struct host_params *params;
+	uint64_t jitter_ps; /* most time by which a woken thread runs later; 0: none */
+	struct rng jitter;
 	struct host_memory memory;
 	struct host_config config;
 	struct acts *acts;

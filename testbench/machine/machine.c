@@ -110,7 +110,7 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			return -EINVAL;
 		}
 		if (m->config->sim.sim_jitter)
-			hca_jitter(host_hca(m->hosts[i]), m->config->sim.sim_seed);
+			host_jitter(m->hosts[i], m->config->sim.sim_seed);
 	}
 	if (m->trace && refusals_listen(m, m->trace)) {
 		snprintf(err, err_size, "out of memory");

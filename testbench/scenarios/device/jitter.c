@@ -31,8 +31,9 @@ static void expect_spread(struct tb *tb, const struct spread *s, uint64_t bound_
 
 SCENARIO(jitter_firmware, "with sim.jitter, equal commands take different times, within the bound",
 	 .no_qps = true,
-	 .settings = {"sim.jitter=on", "hca.fw.jitter=5us", "host.pcie.read_jitter=0",
-		      "host.pcie.write_jitter=0", "host.pcie.interrupt_jitter=0"})
+	 .settings = {"sim.jitter=on", "host.schedule_jitter=0", "hca.fw.jitter=5us",
+		      "host.pcie.read_jitter=0", "host.pcie.write_jitter=0",
+		      "host.pcie.interrupt_jitter=0"})
 {
 	struct spread s = {0};
 
@@ -50,9 +51,9 @@ SCENARIO(jitter_firmware, "with sim.jitter, equal commands take different times,
  * also waits for contexts and translations, and is not counted. */
 SCENARIO(jitter_dma, "with sim.jitter, equal messages take different times, within the bounds",
 	 .of_mlx4 = "DMA of payload",
-	 .settings = {"sim.jitter=on", "hca.fw.jitter=0", "host.pcie.read_jitter=1us",
-		      "host.pcie.write_jitter=0", "host.pcie.interrupt_jitter=0",
-		      "hca.doorbell.blueflame=off"})
+	 .settings = {"sim.jitter=on", "host.schedule_jitter=0", "hca.fw.jitter=0",
+		      "host.pcie.read_jitter=1us", "host.pcie.write_jitter=0",
+		      "host.pcie.interrupt_jitter=0", "hca.doorbell.blueflame=off"})
 {
 	struct spread s = {0};
 
