@@ -13,13 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum {
 	LINE_CHARS = 512,
 	STACK_BYTES = 1 << 20, /* libdw needs some */
 	CRASH_SECONDS = 10,
-	ENDLESS_SECONDS = 3, /* in which a run that was asked to end leaves the driver */
+	ENDLESS_SECONDS = 3,      /* in which a run that was asked to end leaves the driver */
+	ENDLESS_CPU_SECONDS = 15, /* of CPU time, in which the driver lets simulated time pass */
 };
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
@@ -32,6 +34,7 @@ static struct tb *watched;
 static pid_t watched_pid; /* not that of a process which a scenario forks */
 static volatile sig_atomic_t asked, pipe_broken;
 static uint64_t asked_ps; /* simulated time then */
+static uint64_t looked_ps;
 
 static void tell(const char *what, const char *further)
 {
@@ -46,15 +49,16 @@ static void tell(const char *what, const char *further)
 		return;
 }
 
-/* The run was asked to end, and the driver has not come back. Nothing else can tell where it is. */
-static void on_endless(int number, siginfo_t *info, void *context)
+/* The driver does not come back. Nothing else can tell where it is. `since_ps`: the simulated time when it
+ * was looked at last. */
+static void endless_check(uint64_t since_ps, const void *context)
 {
 	struct calls calls;
 
-	if (getpid() != watched_pid || !watched || watched->machine->core.now_ps != asked_ps)
+	if (getpid() != watched_pid || !watched || watched->machine->core.now_ps != since_ps)
 		return;
 	calls_of_signal(&calls, context);
-	if (!tb_in_driver(&calls))
+	if (!tb_in_driver(&calls, RULE_driver_endless))
 		return;
 	signal(SIGALRM, SIG_DFL);
 	alarm(CRASH_SECONDS);
@@ -62,7 +66,25 @@ static void on_endless(int number, siginfo_t *info, void *context)
 	tell("the driver does not come back, so the run has failed", "");
 	tb_tell_crash(watched, &calls, RULE_driver_endless, stderr);
 	fflush(NULL);
+	watched = NULL;
 	_exit(EXIT_FAILED);
+}
+
+/* The run was asked to end. */
+static void on_endless(int number, siginfo_t *info, void *context)
+{
+	endless_check(asked_ps, context);
+}
+
+/* Nobody has asked. CPU time counts, for a debugger may hold the run. */
+static void on_look(int number, siginfo_t *info, void *context)
+{
+	const uint64_t since_ps = looked_ps;
+
+	if (!watched)
+		return;
+	looked_ps = watched->machine->core.now_ps;
+	endless_check(since_ps, context);
 }
 
 static void on_ending(int number)
@@ -166,10 +188,22 @@ void ending_watch_crashes(void)
 		__sanitizer_set_death_callback(on_sanitizer);
 }
 
+static void look_every(unsigned cpu_seconds)
+{
+	const struct sigaction look = {.sa_sigaction = on_look,
+				       .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	const struct itimerval every = {{cpu_seconds, 0}, {cpu_seconds, 0}};
+
+	sigaction(SIGVTALRM, &look, NULL);
+	setitimer(ITIMER_VIRTUAL, &every, NULL);
+}
+
 void ending_watch(struct tb *tb, bool debugged)
 {
 	ending_watch_crashes();
 	watched = tb;
+	looked_ps = UINT64_MAX;
+	look_every(ENDLESS_CPU_SECONDS);
 	for (size_t i = debugged ? 1 : 0; i < ARRAY_SIZE(endings); i++)
 		handle(endings[i], (struct sigaction){.sa_handler = on_ending});
 	handle(SIGPIPE, (struct sigaction){.sa_handler = on_pipe});
@@ -180,6 +214,7 @@ void ending_watch(struct tb *tb, bool debugged)
 void ending_forget(void)
 {
 	watched = NULL;
+	look_every(0);
 	if (asked)
 		alarm(0);
 }

@@ -145,8 +145,9 @@ void tb_tell_waits(struct tb *tb, FILE *out);
 /* The program has crashed or does not go on, in these calls: they, the rule if they are in the driver, and
  * the guest errors before it. */
 void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rule, FILE *out);
-/* Whether the innermost of these calls that is not a library's is in the driver. */
-bool tb_in_driver(const struct calls *calls);
+/* Whether the innermost of these calls that is not a library's is in the driver; for driver_endless, also not
+ * the checker's. */
+bool tb_in_driver(const struct calls *calls, enum guest_rule rule);
 /* How many guest errors came after the failure. */
 void tb_tell_consequences(struct tb *tb, FILE *out);
 /* Prints calls of the driver and the scenario, one function a line, the innermost first, at most

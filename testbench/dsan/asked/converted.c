@@ -6,7 +6,6 @@
 #include "testbench/dsan/hear/hooks.h"
 
 #include "host_driver/core/core.h"
-#include "host_driver/drv/ops.h"
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 
@@ -92,23 +91,6 @@ W(int, ib_ah_to_drv, const struct ib_device *device, const struct rdma_ah_attr *
 		    {"dgid, first half", be64_load(drv->dgid), be64_load(attr->grh.dgid.raw)},
 		    {"dgid, second half", be64_load(drv->dgid + 8),
 		     be64_load(attr->grh.dgid.raw + 8)});
-	return rc;
-}
-
-/* --- queries --- */
-
-static struct running *queries;
-
-W(int, drv_qp_query, struct drv_qp *qp, struct drv_qp_attr *attr)
-{
-	__attribute__((cleanup(running_drop))) struct running query;
-	struct checker *c = checker_of_host(drv_platform(drv_device_of(qp))->host);
-	int rc;
-
-	running_begin(&query, &queries);
-	rc = __real_drv_qp_query(qp, attr);
-	if (!rc && c)
-		queried_check(c, drv_qp_num(qp), attr);
 	return rc;
 }
 

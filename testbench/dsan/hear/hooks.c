@@ -260,6 +260,7 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	a.modify.mask = mask;
 	a.modify.before = drv_qp_state(qp);
 	mads_modify(qp, attr, mask, __builtin_return_address(0));
+	attributes_modify(a.c, qp, attr, mask);
 	if (a.made)
 		a.made->psn_known = false;
 	rc = __real_drv_qp_modify(qp, attr, mask);

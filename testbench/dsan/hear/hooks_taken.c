@@ -171,15 +171,15 @@ W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
 W(void, drv_db_free, struct drv_device *dev, struct drv_db *db)
 {
 	const unsigned used = dev->db_records;
-	const bool has = db->page;
+	const struct drv_db was = *db;
 
 	if (db->record && claims_of(dev))
 		claims_record_back(claims_of(dev), db->bus, HERE);
 	if (db->record)
 		taken_back(TAKEN_RECORD, db->record, 0, HERE);
 	__real_drv_db_free(dev, db);
-	if (has)
-		counted_record_back(dev, used, db, HERE);
+	if (was.page)
+		counted_record_back(dev, used, db, was.bus, HERE);
 }
 
 static void mtts_back(const struct drv_device *dev, const struct drv_mtt *mtt, const void *pc)

@@ -160,6 +160,10 @@ void counted_number_back(const struct drv_bitmap *b, uint32_t used, uint32_t num
 
 /* --- doorbell records --- */
 
+enum { HOSTS = 2 };
+
+static uint64_t record_back[HOSTS]; /* the bus address of the one that was given back last; 0: none */
+
 static bool is_clear(const uint8_t *at, size_t bytes)
 {
 	return !bytes || (!*at && !memcmp(at, at + 1, bytes - 1));
@@ -180,8 +184,10 @@ void counted_record_taken(const struct drv_device *dev, unsigned used, const str
 			       (unsigned long long)db->bus);
 	else if (taken_is(TAKEN_RECORD, db->record, 0))
 		checker_report(c, &breach,
-			       "drv_db_alloc gives the record at 0x%llx, which is in use",
-			       (unsigned long long)db->bus);
+			       "drv_db_alloc gives the record at 0x%llx, which is in use; drv_db_free "
+			       "gave back the one at 0x%llx last",
+			       (unsigned long long)db->bus,
+			       (unsigned long long)record_back[dev->p->host % HOSTS]);
 	else if (dev->db_records != used + 1)
 		checker_report(c, &breach, "behind drv_db_alloc %u records count as used, not %u",
 			       dev->db_records, used + 1);
@@ -193,10 +199,11 @@ void counted_record_taken(const struct drv_device *dev, unsigned used, const str
 }
 
 void counted_record_back(const struct drv_device *dev, unsigned used, const struct drv_db *db,
-			 const void *pc)
+			 uint64_t bus, const void *pc)
 {
 	const struct breach breach = breach_at(RULE_not_given_back, pc);
 
+	record_back[dev->p->host % HOSTS] = bus;
 	if (checker_for(dev) && (dev->db_records != used - 1 || db->page))
 		checker_report(checker_for(dev), &breach,
 			       "behind drv_db_free %u records count as used, not %u, and its owner "

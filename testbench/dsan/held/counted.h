@@ -22,8 +22,9 @@ void counted_number_back(const struct drv_bitmap *b, uint32_t used, uint32_t num
 			 const void *pc);
 void counted_record_taken(const struct drv_device *dev, unsigned used, const struct drv_db *db,
 			  const void *pc);
+/* bus: where it was. */
 void counted_record_back(const struct drv_device *dev, unsigned used, const struct drv_db *db,
-			 const void *pc);
+			 uint64_t bus, const void *pc);
 /* The buffer of a queue, which must be cleared. */
 void counted_buffer_taken(const struct drv_device *dev, const struct drv_buf *buf, size_t bytes,
 			  const void *pc);

@@ -156,8 +156,9 @@ static void a_record_is_given_to_one(void **state)
 	in_use = true;
 	counted_record_taken(&dev, 0, &db, NULL);
 	expect_rule(RULE_record_shared);
-	counted_record_back(&dev, 1, &(struct drv_db){0}, NULL);
+	counted_record_back(&dev, 1, &(struct drv_db){0}, 8, NULL);
 	assert_int_equal(reported, RULE_not_given_back);
+	assert_int_equal(reports, 2);
 }
 
 int main(void)

@@ -7,6 +7,8 @@
  */
 #include "testbench/scenario.h"
 
+#include <errno.h>
+
 enum { PAGES = 600, OFFSET = 100, LEN = 512 * 4096 + 300 };
 
 SCENARIO(frwr, "fast register, use in the same list, local invalidate, register again",
@@ -79,5 +81,9 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	rdma_write(a, .wr_id = 10, .len = 8, .rkey = old, .remote_addr = 1 << 20);
 	expect_cqe(a, .wr_id = 10, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+
+	phase("more pages than it has");
+	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 1) * UINT64_C(4096)));
+	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 2) * UINT64_C(4096)));
 	must(drv_mr_dereg(mr));
 }
