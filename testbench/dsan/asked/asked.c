@@ -367,6 +367,25 @@ static bool uses(const struct made *m, const void *object)
 	       m->init.uar == object || m->init.xrcd == object;
 }
 
+void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc)
+{
+	const struct made *user = NULL;
+	char names[NAMES_BYTES];
+
+	for (unsigned i = 0; i < BUCKETS && !user; i++)
+		for (user = objects[i]; user && !uses(user, uar);)
+			user = user->next;
+	checker_functions(&pc, 1, names, sizeof(names));
+	if (!a->c || !user || !*names) /* a scenario may try */
+		return;
+	ask_report(
+		a, RULE_not_given_back,
+		user->uar ? guest_object(GUEST_CQ, drv_cq_num(user->object))
+			  : guest_object(GUEST_QP, drv_qp_num(user->object)),
+		"the doorbell page that %s gives back is still used by this queue, which lives on",
+		names);
+}
+
 void made_users_check(struct ask *a, const void *object)
 {
 	const struct made *is = made_find(object);

@@ -243,11 +243,13 @@ struct made *made_add(const struct ask *a, const void *object);
 /* All of a host, whose driver was removed. */
 void made_forget(const struct checker *c);
 void made_remove(const void *object);
-/* The object is destroyed: none that is left may use it. `what` it is. */
 /* A call says that the object is in use. */
 void made_users_check(struct ask *a, const void *object);
+/* A layer above mlx4 ends, at pc, and its doorbell page stays, for a queue uses it. */
+void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc);
 /* An object is destroyed, which used others. */
 void made_leaves(struct ask *a, const struct made *m);
+/* The object is destroyed: none that is left may use it. `what` it is. */
 void made_unused_check(struct ask *a, const void *object, const char *what);
 
 #endif

@@ -600,7 +600,16 @@ W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
 
 W(int, drv_uar_free, struct drv_uar *uar)
 {
-	GONE(drv_uar_free, uar, 0, "a doorbell page");
+	const void *pc = HERE;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(uar), 0);
+	a.object = uar;
+	rc = gone(&a, __real_drv_uar_free(uar), uar, "a doorbell page");
+	if (rc == -EBUSY)
+		made_page_stays(&a, uar, pc);
+	return rc;
 }
 
 /* --- device --- */
