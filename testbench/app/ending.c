@@ -20,7 +20,8 @@ enum {
 	LINE_CHARS = 512,
 	STACK_BYTES = 1 << 20, /* libdw needs some */
 	CRASH_SECONDS = 10,
-	ENDLESS_SECONDS = 3,      /* in which a run that was asked to end leaves the driver */
+	ENDLESS_SECONDS = 3, /* in which a run that was asked to end leaves the driver */
+	ENDLESS_LOOKS = 2,   /* before a run that is not in the driver counts as hanging, too */
 	ENDLESS_CPU_SECONDS = 15, /* of CPU time, in which the driver lets simulated time pass */
 };
 
@@ -35,6 +36,7 @@ static pid_t watched_pid; /* not that of a process which a scenario forks */
 static volatile sig_atomic_t asked, pipe_broken;
 static uint64_t asked_ps; /* simulated time then */
 static uint64_t looked_ps;
+static unsigned asked_looks;
 
 static void tell(const char *what, const char *further)
 {
@@ -49,31 +51,42 @@ static void tell(const char *what, const char *further)
 		return;
 }
 
-/* The driver does not come back. Nothing else can tell where it is. `since_ps`: the simulated time when it
- * was looked at last. */
-static void endless_check(uint64_t since_ps, const void *context)
+/* Fails the run if the driver does not come back. Nothing else can tell where it is. `since_ps`: the simulated
+ * time when it was looked at last. `anyone`: also if it is not the driver. */
+static void endless_check(uint64_t since_ps, bool anyone, const void *context)
 {
 	struct calls calls;
+	bool driver;
 
-	if (getpid() != watched_pid || !watched || watched->machine->core.now_ps != since_ps)
+	if (watched->machine->core.now_ps != since_ps)
 		return;
 	calls_of_signal(&calls, context);
-	if (!tb_in_driver(&calls, RULE_driver_endless))
+	driver = tb_in_driver(&calls, RULE_driver_endless);
+	if (!driver && !anyone)
 		return;
 	signal(SIGALRM, SIG_DFL);
 	alarm(CRASH_SECONDS);
 	trace_rescue();
-	tell("the driver does not come back, so the run has failed", "");
+	tell(driver ? "the driver does not come back, so the run has failed"
+		    : "the run does not come back, and has failed",
+	     "");
 	tb_tell_crash(watched, &calls, RULE_driver_endless, stderr);
 	fflush(NULL);
 	watched = NULL;
 	_exit(EXIT_FAILED);
 }
 
-/* The run was asked to end. */
+/* The run was asked to end. It may be taken down for a while. */
 static void on_endless(int number, siginfo_t *info, void *context)
 {
-	endless_check(asked_ps, context);
+	const uint64_t since_ps = asked_ps;
+
+	if (getpid() != watched_pid || !watched)
+		return;
+	asked_ps = watched->machine->core.now_ps;
+	asked_looks++;
+	alarm(ENDLESS_SECONDS);
+	endless_check(since_ps, asked_looks > ENDLESS_LOOKS, context);
 }
 
 /* Nobody has asked. CPU time counts, for a debugger may hold the run. */
@@ -81,10 +94,10 @@ static void on_look(int number, siginfo_t *info, void *context)
 {
 	const uint64_t since_ps = looked_ps;
 
-	if (!watched)
+	if (getpid() != watched_pid || !watched)
 		return;
 	looked_ps = watched->machine->core.now_ps;
-	endless_check(since_ps, context);
+	endless_check(since_ps, false, context);
 }
 
 static void on_ending(int number)

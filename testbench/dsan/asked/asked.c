@@ -331,6 +331,7 @@ struct made *made_add(const struct ask *a, const void *object)
 	made_remove(object);
 	m->object = object;
 	m->c = a->c;
+	m->numbers_by = a->numbers_by;
 	m->next = objects[(uintptr_t)object / 16 % BUCKETS];
 	objects[(uintptr_t)object / 16 % BUCKETS] = m;
 	return m;

@@ -66,6 +66,7 @@ struct made {
 	unsigned port, access, dest_depth;
 	enum ibv_mw_type window_type;
 	uint32_t key;                   /* of a region or window: the newest */
+	const void *numbers_by;         /* who made the allocator of its number */
 	const char *left_call;          /* that destroyed its last user */
 	struct calls left_by, reset_by; /* what came by then; when a queue pair was reset */
 };

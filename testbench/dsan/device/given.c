@@ -41,7 +41,9 @@ static void reserved_given(struct checker *c, struct guest_object object, uint32
 			   const char *why)
 {
 	const struct ask *a = ask_running();
-	const void *maker = a ? a->numbers_by : NULL;
+	const void *taken = a ? a->numbers_by : NULL;
+	/* the context of a queue pair follows in a later call */
+	const void *maker = !taken && a && a->made ? a->made->numbers_by : taken;
 	char text[CHAIN_BYTES], made[CHAIN_BYTES / 4];
 
 	checker_functions(&maker, !!maker, made, sizeof(made));
