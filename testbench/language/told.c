@@ -429,7 +429,8 @@ bool tb_in_driver(const struct calls *calls, enum guest_rule rule)
 			if (strstr(symbols[k].file, "host_driver/"))
 				return true;
 			/* the checker may follow a list of the driver that has no end */
-			if (rule == RULE_driver_endless && strstr(symbols[k].file, "testbench/dsan/"))
+			if (rule == RULE_driver_endless &&
+			    strstr(symbols[k].file, "testbench/dsan/"))
 				continue;
 			if (strstr(symbols[k].file, "testbench/"))
 				return false;

@@ -162,7 +162,8 @@ void counted_number_back(const struct drv_bitmap *b, uint32_t used, uint32_t num
 
 enum { HOSTS = 2 };
 
-static uint64_t record_back[HOSTS]; /* the bus address of the one that was given back last; 0: none */
+static uint64_t
+	record_back[HOSTS]; /* the bus address of the one that was given back last; 0: none */
 
 static bool is_clear(const uint8_t *at, size_t bytes)
 {
@@ -183,11 +184,12 @@ void counted_record_taken(const struct drv_device *dev, unsigned used, const str
 			       "one's",
 			       (unsigned long long)db->bus);
 	else if (taken_is(TAKEN_RECORD, db->record, 0))
-		checker_report(c, &breach,
-			       "drv_db_alloc gives the record at 0x%llx, which is in use; drv_db_free "
-			       "gave back the one at 0x%llx last",
-			       (unsigned long long)db->bus,
-			       (unsigned long long)record_back[dev->p->host % HOSTS]);
+		checker_report(
+			c, &breach,
+			"drv_db_alloc gives the record at 0x%llx, which is in use; drv_db_free "
+			"gave back the one at 0x%llx last",
+			(unsigned long long)db->bus,
+			(unsigned long long)record_back[dev->p->host % HOSTS]);
 	else if (dev->db_records != used + 1)
 		checker_report(c, &breach, "behind drv_db_alloc %u records count as used, not %u",
 			       dev->db_records, used + 1);
