@@ -52,6 +52,7 @@ struct attributes {
 	uint64_t of[ARRAY_SIZE(rows)];
 };
 
+/* `from` is the structure of any layer. */
 #define A(bit, member) (uint64_t)(ATTR)->member,
 #define TAKE(to, from)                                                                             \
 	do {                                                                                       \
