@@ -98,7 +98,7 @@ int host_irq_request(struct platform *p, unsigned vector, void (*handler)(void *
 {
 	struct host *host = host_of(p);
 
-	if (vector >= HOST_VECTORS)
+	if (vector >= p->msix_vectors)
 		return -EINVAL;
 	if (host->irqs[vector].handler)
 		return -EBUSY;

@@ -376,9 +376,9 @@ void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc)
 	for (unsigned i = 0; i < BUCKETS && !user; i++)
 		for (user = objects[i]; user && !uses(user, uar);)
 			user = user->next;
-	checker_functions(&pc, 1, names, sizeof(names));
-	if (!a->c || !user || !*names) /* a scenario may try */
+	if (!a->c || !user || !checker_in_driver(pc)) /* a scenario may try */
 		return;
+	checker_functions(&pc, 1, names, sizeof(names));
 	ask_report(
 		a, RULE_not_given_back,
 		user->uar ? guest_object(GUEST_CQ, drv_cq_num(user->object))

@@ -4,6 +4,7 @@
 #include "testbench/dsan/asked/context.h"
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/device/given.h"
+#include "testbench/dsan/hear/chain.h"
 
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
@@ -13,6 +14,7 @@
 #include "model/interface/queues.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LOG_PAGE_MIN = 12, HCR_MBOX_BYTES = 4096 };
@@ -254,11 +256,14 @@ static void eq_says(struct compared *c, uintptr_t at, uint32_t eqn)
 	const struct eqc *q = (const void *)at;
 	struct checker *checker = c->ask->c;
 	const unsigned vector = eqc_get_intr(q);
+	char by[CHAIN_BYTES], text[CHAIN_BYTES + 80];
 
 	buffer_says(c, &layout_eqc, eqc_get_mtt_addr(q), (uint64_t)EQE_SIZE << eqc_get_log_size(q));
+	chain_format(&checker->function.msix_by, by, sizeof(by));
+	snprintf(text, sizeof(text),
+		 "eqc.intr, a vector that the host has not (MSI-X was switched on by %s),", by);
 	if (vector >= checker->host.platform->msix_vectors)
-		bytes_differ(c, "eqc.intr, a vector that the host has not,",
-			     q->b + layout_field(&layout_eqc, "intr")->offset, 2);
+		bytes_differ(c, text, q->b + layout_field(&layout_eqc, "intr")->offset, 2);
 	else if (vector < FUNCTION_VECTORS && checker->eq_of_vector[vector])
 		bytes_differ(c, "eqc.intr, the vector of another EQ,",
 			     q->b + layout_field(&layout_eqc, "intr")->offset, 2);

@@ -48,6 +48,25 @@ static int come_up(struct tb_end *a, struct drv_device **dev)
 	return drv_probe(a->platform, &options, dev);
 }
 
+/* The host has fewer vectors than the driver asks for. */
+static void few_vectors(struct tb *tb, struct tb_end *a)
+{
+	const unsigned vectors = a->platform->msix_vectors;
+	struct drv_device_attr attr;
+	struct drv_device *dev;
+	int rc;
+
+	a->platform->msix_vectors = 2;
+	rc = come_up(a, &dev);
+	expect_equal(rc, 0);
+	if (!rc) {
+		must(drv_query_device(dev, &attr));
+		expect_equal(attr.comp_vectors, 1);
+		drv_remove(dev);
+	}
+	a->platform->msix_vectors = vectors;
+}
+
 static int probe(struct tb_end *a)
 {
 	struct drv_device *dev;
@@ -130,6 +149,8 @@ SCENARIO(bring_up_refused,
 	host.ops.pages_alloc = pages_alloc;
 	host.ops.waitq_create = waitq_create;
 	host.ops.irq_request = irq_request;
+	few_vectors(tb, a);
+	all_is_back(tb, a);
 	expect_equal(probe(a), 0);
 	all_is_back(tb, a);
 	expect_that(commands(tb, a, &tolerated), >, 30);

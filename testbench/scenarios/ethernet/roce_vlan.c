@@ -47,7 +47,7 @@ static void leave_once(struct tb *tb, struct tb_end *end)
 	expect_equal(drv_eth_vlan_index(end->dev, 1, VLAN), (int)index);
 }
 
-/* A datagram has a tag, too, though its priority is 0. */
+/* A datagram on the VLAN has a tag, too, though its priority is 0, and so has one with a priority. */
 static void datagram(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
@@ -70,6 +70,16 @@ static void datagram(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ignore_data(b, .len = GRH_AREA);
 	/* Ethernet 14, tag 4, GRH 40, BTH 12, DETH 8, ICRC 4, FCS 4 */
 	expect_equal(tb_stat(a, "port1", "tx_bytes") - bytes, LEN + 86);
+
+	/* a priority without a VLAN: the tag says VLAN 0 */
+	ah = ah_to(b);
+	ah.sl = SL;
+	recv_on(b, y, .wr_id = 5, .len = GRH_AREA + LEN);
+	send_on(a, x, .wr_id = 5, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
+	expect_cqe(a, .wr_id = 5, .on = x);
+	expect_cqe(b, .wr_id = 5, .on = y);
+	expect_data(b, .dst = GRH_AREA, .len = LEN);
+	ignore_data(b, .len = GRH_AREA);
 	destroy_qp(x);
 	destroy_qp(y);
 }
