@@ -251,6 +251,7 @@ static bool is_of_software(enum guest_rule rule)
 	case RULE_lock_misused:
 	case RULE_lock_order:
 	case RULE_not_given_back:
+	case RULE_users_differ:
 		return true;
 	default:
 		return false;

@@ -78,6 +78,9 @@ static void request_says(struct checker *c, const struct ibv_qp *qp, const struc
 		      MEMBER("opcode", d->opcode, wr->opcode),
 		      MEMBER("imm_data", d->imm_data, imm ? ntohl(wr->imm_data) : 0),
 		      MEMBER("invalidate_rkey", d->invalidate_rkey, inv ? wr->invalidate_rkey : 0));
+	if (qp->qp_type == IBV_QPT_XRC_SEND)
+		MEMBERS_CHECK(&p, MEMBER("qp_type.xrc.remote_srqn", d->remote_srqn,
+					 wr->qp_type.xrc.remote_srqn));
 	kind_says(&p, qp, wr, d);
 }
 

@@ -180,11 +180,14 @@ static void path_check(const struct message *m, const struct cm_path *is,
 struct states {
 	enum ib_cm_state connection;
 	enum ib_cm_lap_state lap;
+	bool timewait; /* it has a record of its time-wait */
 };
 
 static struct states states_of(const struct ib_cm_id *cm_id)
 {
-	return (struct states){cm_id->state, cm_id->lap_state};
+	const struct cm_id *id = (const void *)cm_id;
+
+	return (struct states){cm_id->state, cm_id->lap_state, id->timewait != NULL};
 }
 
 /* A call that fails leaves the state as it was, but for those that end a connection. Source: Linux
@@ -202,6 +205,12 @@ static void unsent_check(const struct ib_cm_id *cm_id, const struct states *befo
 			"the call fails with %d, so nothing was sent, and the connection goes from "
 			"state %d to %d, that of its path from %d to %d",
 			rc, before->connection, now.connection, before->lap, now.lap);
+	else if (c && rc && !before->timewait && now.timewait)
+		c->tell(c, &(struct breach){RULE_not_given_back, {0}, pc, NULL},
+			"the call fails with %d, so nothing was sent, and the connection keeps a "
+			"record "
+			"for its time-wait, with which it cannot begin again",
+			rc);
 }
 
 static void req_check(const struct message *m, const struct ib_cm_req_param *p, unsigned ack_delay)
