@@ -172,9 +172,6 @@ void ask_drop(struct ask *a);
 bool ask_follows(const struct ask *a, enum hca_object type, bool sends);
 /* An Ethernet port has other addresses, which are not compared. */
 bool ask_on_ethernet(const struct ask *a, unsigned port);
-/* A layer modifies a queue pair: against what the layer above it was asked for. */
-void attributes_modify(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr,
-		       unsigned mask);
 /* The newest ask of the running thread; NULL: there is none. */
 struct ask *ask_now(const struct checker *c);
 /* Whether the call is about the queue pair with that index: the number of one can have further bits. */

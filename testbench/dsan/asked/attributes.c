@@ -113,13 +113,17 @@ W(int, ib_modify_qp, struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned m
 	__attribute__((cleanup(running_drop))) struct modifying m = {.call = "ib_modify_qp",
 								     .mask = mask};
 	const struct modifying *above = running_find(by_process);
+	int rc;
 
 	running_begin(&m.running, &by_core);
 	TAKE(&m.asked, attr);
 	if (above)
 		compare(checker_of_host(qp->device->platform->host), qp->qp_num, above->call, attr,
 			sizeof(*attr), &m.asked, &above->asked, above->mask);
-	return __real_ib_modify_qp(qp, attr, mask);
+	rc = __real_ib_modify_qp(qp, attr, mask);
+	if (!rc && mask & IB_QP_AV && !(mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET))
+		gid_held_check(qp->device, &qp->real_qp->gid, &attr->ah_attr, INSIDE(ib_modify_qp));
+	return rc;
 }
 
 void attributes_modify(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr,

@@ -27,6 +27,17 @@ void posted_check(struct checker *c, const struct drv_qp *qp, const struct drv_s
 /* user_posted.c: the library of user verbs passes these requests on. */
 void user_posted_check(struct checker *c, const struct drv_qp *qp, const struct drv_send_wr *wr);
 
+/* attributes.c: the driver modifies a queue pair, against what the layer above it was asked for. */
+void attributes_modify(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr,
+		       unsigned mask);
+
+/* hooks_core.c: an object has this address, and holds that GID. */
+struct ib_device;
+struct ib_gid_hold;
+struct rdma_ah_attr;
+void gid_held_check(const struct ib_device *device, const struct ib_gid_hold *hold,
+		    const struct rdma_ah_attr *attr, const void *pc);
+
 /* converted.c: the driver returns these completions. */
 void polled_note(const struct drv_wc *wc, int n);
 

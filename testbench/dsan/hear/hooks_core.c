@@ -55,7 +55,33 @@ WITH_PD(ib_mr, ib_reg_phys_mr, pd,
 	(struct ib_phys_buf * buf, int n_bufs, int access, uint64_t *iova),
 	(buf, n_bufs, access, iova))
 WITH_PD(ib_mw, ib_alloc_mw, pd, (enum ib_mw_type type), (type))
-WITH_PD(ib_ah, rdma_create_ah, pd, (const struct rdma_ah_attr *attr, uint32_t flags), (attr, flags))
+
+/* An address takes part in the users of its GID, so that no other address gets its place. Source: Linux
+ * rdma_fill_sgid_attr, rdma_hold_gid_attr */
+void gid_held_check(const struct ib_device *device, const struct ib_gid_hold *hold,
+		    const struct rdma_ah_attr *attr, const void *pc)
+{
+	struct checker *c = checker_of_host(device->platform->host);
+	const struct net_port *netdev = device->netdev[attr->port_num];
+
+	if (c && netdev && (hold->netdev != netdev || hold->index != attr->grh.sgid_index))
+		c->tell(c, &(struct breach){RULE_users_differ, {0}, pc, NULL},
+			"an address uses the GID of index %u, and does not count as a user of it",
+			attr->grh.sgid_index);
+}
+
+W(struct ib_ah *, rdma_create_ah, struct ib_pd *pd, const struct rdma_ah_attr *attr, uint32_t flags)
+{
+	struct counts n;
+	struct ib_ah *ah;
+
+	begin(&n, pd->device, __func__);
+	USES(&n, pd, "PD");
+	ah = made(&n, __real_rdma_create_ah(pd, attr, flags));
+	if (!IS_ERR(ah))
+		gid_held_check(pd->device, &ah->gid, attr, INSIDE(rdma_create_ah));
+	return ah;
+}
 
 /* A function that destroys an object, whose device's host is that. -EBUSY: it stays. */
 #define ENDS(type, name)                                                                           \

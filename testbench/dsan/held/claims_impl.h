@@ -26,6 +26,9 @@ struct object_memory {
 	struct ring_shape entries, sends, receives; /* of a CQ or EQ; of a QP */
 	bool no_prefetch; /* the device does not read ahead in the send queue */
 	bool frames;      /* a queue pair of a network interface */
+	bool srq,
+		xrc; /* a queue pair whose receives are those of SRQ `srqn`; xrc: a completion names the SRQ */
+	uint32_t srqn;
 };
 
 /* Reads it from the object's context. false: the object is not valid, or cannot be read. mpt: as in

@@ -71,6 +71,9 @@ static void qp_read(const struct qpc *c, struct object_memory *m)
 	qp_rings(c, m);
 	m->record = qpc_get_db_rec_addr(c);
 	m->frames = frames;
+	m->xrc = qpc_get_service(c) == QP_ST_XRC;
+	m->srq = qpc_get_srq(c) && !m->xrc;
+	m->srqn = qpc_get_srqn(c);
 }
 
 static void cq_read(const struct cqc *c, struct object_memory *m)

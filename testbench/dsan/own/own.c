@@ -110,6 +110,9 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	q->sends.shape = m->sends;
 	q->receives.shape = m->receives;
 	q->no_prefetch = m->no_prefetch;
+	q->srq = m->srq;
+	q->xrc = m->xrc;
+	q->srqn = m->srqn;
 	frames_note(o, q, m);
 	q->born = o->c->seq;
 	if (h->kind == HOLDER_CQ) {
@@ -117,8 +120,11 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 		q->completions =
 			must_calloc((size_t)1 << m->entries.log_count, sizeof(*q->completions));
 	}
-	if (h->kind == HOLDER_SRQ)
+	if (h->kind == HOLDER_SRQ) {
 		pages_note(o, h, q);
+		q->posted[false] =
+			must_calloc((size_t)1 << m->receives.log_count, sizeof(struct posted));
+	}
 	if (h->kind == HOLDER_QP) {
 		pages_note(o, h, q);
 		q->posted[true] =
@@ -382,13 +388,15 @@ static void srq_receive_given(struct own *o, const struct holder *h)
 {
 	struct queues *q = h->queues;
 	const struct ring *r = &q->receives;
+	struct posted *p = &q->posted[false][q->next & ring_mask(r)];
 	const struct srq_next *link = own_slot_at(q, r, q->next & ring_mask(r), 0);
-	uint64_t wr_id;
 
+	*p = (struct posted){0};
 	if (!link)
 		return;
-	asked_receive_given(o->c, true, h->number, (uintptr_t)(link + 1),
-			    ((size_t)1 << r->shape.log_stride) - sizeof(*link), &wr_id);
+	p->known =
+		asked_receive_given(o->c, true, h->number, (uintptr_t)(link + 1),
+				    ((size_t)1 << r->shape.log_stride) - sizeof(*link), &p->wr_id);
 	q->next = srq_next_get_next_wqe_index(link);
 }
 

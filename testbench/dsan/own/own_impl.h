@@ -47,9 +47,12 @@ struct queues {
 	uint32_t looked; /* of an EQ: the slot whose owner bit software has looked at last */
 	bool armed;      /* of an EQ: so said its last doorbell, which was rung by `ringers` */
 	struct calls ringers;
-	uint32_t events;          /* of a CQ: how many events of it software has looked at */
-	struct posted *posted[2]; /* of a QP: one each receive and each send */
-	uintptr_t *pages;         /* of a QP: its buffer */
+	uint32_t events; /* of a CQ: how many events of it software has looked at */
+	struct posted
+		*posted[2]; /* of a QP: one each receive and each send; of an SRQ: each slot */
+	bool srq, xrc;      /* of a QP: as in struct object_memory */
+	uint32_t srqn;
+	uintptr_t *pages; /* of a QP: its buffer */
 	uint32_t n_pages;
 	uint32_t next;   /* of an SRQ: the slot of the next receive, as the list of slots goes on */
 	uint32_t born;   /* checker's sequence number when it became the device's */

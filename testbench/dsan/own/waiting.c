@@ -25,10 +25,24 @@ void own_completion_taken(struct completion *done)
 	}
 }
 
-/* The request that it completes. Receives of an SRQ are not followed. */
-static void id_note(struct completion *done)
+/* The SRQ whose receive completes a shared one; NULL: it is not known. */
+static const struct queues *srq_of(struct own *o, const struct completion *done)
 {
-	const struct queues *q = done->qp ? done->qp->queues : NULL;
+	const struct queues *q = done->qp->queues;
+	const struct holder *srq;
+
+	if (!q->srq && !q->xrc)
+		return NULL;
+	srq = own_find(o, HCA_SRQ, q->xrc ? cqe_get_rqpn(&done->entry) : q->srqn);
+	return srq ? srq->queues : NULL;
+}
+
+/* The request that it completes. */
+static void id_note(struct own *o, struct completion *done)
+{
+	const struct queues *q = !done->qp      ? NULL
+				 : done->shared ? srq_of(o, done)
+						: done->qp->queues;
 	const struct ring *r = q ? done->is_send ? &q->sends : &q->receives : NULL;
 	const struct posted *p;
 
@@ -68,7 +82,7 @@ static struct completion completion_of(struct own *o, const struct cqe *e)
 				  .entry = *e};
 
 	done.shared = done.qp && !done.is_send && !done.qp->queues->receives.shape.log_stride;
-	id_note(&done);
+	id_note(o, &done);
 	return done;
 }
 
