@@ -5,10 +5,9 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
-enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 320, FIRST = 100 };
+enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 320 };
 
-/* Places of a call, as code_offset(), the newest first: taking them must be quick. Of a long call, a loop
- * fills the middle, which is left out: its newest places, and its FIRST ones. */
+/* The newest places of the trail, as code_offset(): taking them must be quick. */
 struct places {
 	uint32_t n, at[PLACES];
 };
@@ -49,14 +48,9 @@ static struct object_history *history_of(const struct checker *c, struct guest_o
 static void places_take(struct places *p)
 {
 	const struct runner *r = runner_now();
-	const uint32_t ran = r ? r->n_trail - r->trail_from : 0;
-	const uint32_t left_out = ran > PLACES && ran <= TRAIL ? ran - PLACES : 0;
 
-	for (p->n = 0; p->n < PLACES && p->n < ran; p->n++) {
-		const uint32_t back = p->n < PLACES - FIRST ? p->n : p->n + left_out;
-
-		p->at[p->n] = r->trail[(r->n_trail - 1 - back) % TRAIL];
-	}
+	for (p->n = 0; r && p->n < PLACES && r->n_trail - p->n != r->trail_from; p->n++)
+		p->at[p->n] = r->trail[(r->n_trail - 1 - p->n) % TRAIL];
 }
 
 static bool has(const struct ran *ran, const void *pc)
