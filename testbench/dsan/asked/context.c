@@ -250,20 +250,26 @@ static void events_note(struct checker *c, const struct hcr *command)
 	memset(c->vector_eqn, 0, sizeof(c->vector_eqn));
 }
 
+static void vector_differs(struct compared *c, const struct eqc *q)
+{
+	char by[CHAIN_BYTES], text[CHAIN_BYTES + 80];
+
+	chain_format(&c->ask->c->function.msix_by, by, sizeof(by));
+	snprintf(text, sizeof(text),
+		 "eqc.intr, a vector that the host has not (MSI-X was switched on by %s),", by);
+	bytes_differ(c, text, q->b + layout_field(&layout_eqc, "intr")->offset, 2);
+}
+
 /* Each EQ has a vector of its own. */
 static void eq_says(struct compared *c, uintptr_t at, uint32_t eqn)
 {
 	const struct eqc *q = (const void *)at;
 	struct checker *checker = c->ask->c;
 	const unsigned vector = eqc_get_intr(q);
-	char by[CHAIN_BYTES], text[CHAIN_BYTES + 80];
 
 	buffer_says(c, &layout_eqc, eqc_get_mtt_addr(q), (uint64_t)EQE_SIZE << eqc_get_log_size(q));
-	chain_format(&checker->function.msix_by, by, sizeof(by));
-	snprintf(text, sizeof(text),
-		 "eqc.intr, a vector that the host has not (MSI-X was switched on by %s),", by);
 	if (vector >= checker->host.platform->msix_vectors)
-		bytes_differ(c, text, q->b + layout_field(&layout_eqc, "intr")->offset, 2);
+		vector_differs(c, q);
 	else if (vector < FUNCTION_VECTORS && checker->eq_of_vector[vector])
 		bytes_differ(c, "eqc.intr, the vector of another EQ,",
 			     q->b + layout_field(&layout_eqc, "intr")->offset, 2);
