@@ -14,8 +14,8 @@ struct tb;
 /* Handles signals for this run until ending_forget(). SIGINT, SIGTERM and SIGHUP stop the run at
  * the next event; a second one ends the process. A crash is reported with the last verb of the
  * scenario. With `debugged`, SIGINT is left to the debugger. A driver that computes for a long time while
- * simulated time stands still is reported, and fails the run: at most 30 s of CPU time, or 3 s when the
- * run was asked to end. */
+ * simulated time stands still is reported, and fails the run: after at most 30 s of CPU time, or 3 s when
+ * the run was asked to end. Then a run that hangs elsewhere is reported, too, after 9 s. */
 void ending_watch(struct tb *tb, bool debugged);
 void ending_forget(void);
 /* _exit() was called. Does not return if a scenario is running. */

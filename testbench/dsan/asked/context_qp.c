@@ -308,7 +308,6 @@ static void special_number_says(const struct compared *c, const struct ask *a)
 {
 	const uint32_t base = a->c->given.special_base;
 	const uint32_t should = base + 2 * a->made->special_qpn + a->made->port - 1;
-
 	const struct drv_qp *qp = a->made->object;
 	const void *pcs[SIZE_WRITERS];
 	char writers[SIZE_NAMES];

@@ -20,8 +20,8 @@
 enum {
 	PAGE = 4096,
 	NUMBER_MASK = 0xffffff,
-	SPECIAL_NUMBERS =
-		8 /* that CONF_SPECIAL_QP takes. Source: Linux mlx4_init_qp_table, aligned to 8 */
+	/* that CONF_SPECIAL_QP takes. Source: Linux mlx4_init_qp_table, aligned to 8 */
+	SPECIAL_NUMBERS = 8,
 };
 
 static void report_now(struct checker *c, enum guest_rule rule, struct guest_object object,

@@ -208,8 +208,7 @@ static void unsent_check(const struct ib_cm_id *cm_id, const struct states *befo
 	else if (c && rc && !before->timewait && now.timewait)
 		c->tell(c, &(struct breach){RULE_not_given_back, {0}, pc, NULL},
 			"the call fails with %d, so nothing was sent, and the connection keeps a "
-			"record "
-			"for its time-wait, with which it cannot begin again",
+			"record for its time-wait, with which it cannot begin again",
 			rc);
 }
 

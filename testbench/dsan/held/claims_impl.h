@@ -26,8 +26,9 @@ struct object_memory {
 	struct ring_shape entries, sends, receives; /* of a CQ or EQ; of a QP */
 	bool no_prefetch; /* the device does not read ahead in the send queue */
 	bool frames;      /* a queue pair of a network interface */
-	bool srq,
-		xrc; /* a queue pair whose receives are those of SRQ `srqn`; xrc: a completion names the SRQ */
+	/* A queue pair whose receives are those of an SRQ. xrc: each completion names the SRQ; srq: it is
+	 * always `srqn`. */
+	bool srq, xrc;
 	uint32_t srqn;
 };
 

@@ -162,8 +162,8 @@ void counted_number_back(const struct drv_bitmap *b, uint32_t used, uint32_t num
 
 enum { HOSTS = 2 };
 
-static uint64_t
-	record_back[HOSTS]; /* the bus address of the one that was given back last; 0: none */
+/* The bus address of the record that was given back last; 0: none. */
+static uint64_t record_back[HOSTS];
 
 static bool is_clear(const uint8_t *at, size_t bytes)
 {

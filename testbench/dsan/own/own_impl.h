@@ -48,9 +48,9 @@ struct queues {
 	bool armed;      /* of an EQ: so said its last doorbell, which was rung by `ringers` */
 	struct calls ringers;
 	uint32_t events; /* of a CQ: how many events of it software has looked at */
-	struct posted
-		*posted[2]; /* of a QP: one each receive and each send; of an SRQ: each slot */
-	bool srq, xrc;      /* of a QP: as in struct object_memory */
+	/* Of a QP: one each receive and each send; of an SRQ: one each slot. */
+	struct posted *posted[2];
+	bool srq, xrc; /* of a QP: as in struct object_memory */
 	uint32_t srqn;
 	uintptr_t *pages; /* of a QP: its buffer */
 	uint32_t n_pages;

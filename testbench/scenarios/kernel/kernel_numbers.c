@@ -106,7 +106,7 @@ static const struct kind kinds[] = {
 
 /* --- the end of the numbers --- */
 
-/* A new connection, whose objects have the numbers that are left. */
+/* A new connection, and an SRQ beside it: their numbers are among the last. */
 static void message(struct tb *tb, struct tb_end *from, struct tb_end *to)
 {
 	struct kv x, y;
@@ -140,7 +140,7 @@ static void message(struct tb *tb, struct tb_end *from, struct tb_end *to)
 	kv_close(&x);
 }
 
-/* Fewer numbers stay free than a connection and the layers need. */
+/* Makes as many as there are. Then a few go, so that a new connection gets their numbers. */
 static void all_of(struct tb *tb, struct tb_end *end, struct kv *x, const struct kind *kind)
 {
 	const uint32_t most = kind->most(&x->device->attrs);
