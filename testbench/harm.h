@@ -17,7 +17,8 @@
 #include <errno.h>
 
 /* The nth allocation of the driver from now on that the calling thread makes finds no memory; 0: none.
- * Returns whether the one asked for before has come. A process may call it, too. */
+ * Pages and wait queues are allocations, too. Returns whether the one asked for before has come. A process
+ * may call it, too. */
 bool lack_memory(unsigned nth);
 /* The same of all threads but the calling one, such as those that hear of messages. */
 bool lack_memory_elsewhere(unsigned nth);

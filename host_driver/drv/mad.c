@@ -148,7 +148,7 @@ static int send_post(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad
 static int send_wait(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
 		     const void *mad)
 {
-	struct mad_waiting *w = malloc(sizeof(*w));
+	struct mad_waiting *w = drv_calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
@@ -632,7 +632,7 @@ int drv_agent_start(struct drv_device *dev, unsigned port)
 		return -EINVAL;
 	if (*slot)
 		return 0;
-	a = calloc(1, sizeof(*a));
+	a = drv_calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
 	*a = (struct drv_mad_agent){.dev = dev,

@@ -27,7 +27,7 @@ static void bit_clear(uint64_t *words, uint32_t n)
 
 static uint64_t *bits_alloc(uint32_t n)
 {
-	return calloc((n + WORD_BITS - 1) / WORD_BITS, sizeof(uint64_t));
+	return drv_calloc((n + WORD_BITS - 1) / WORD_BITS, sizeof(uint64_t));
 }
 
 int drv_bitmap_init(struct drv_bitmap *b, uint32_t size, uint32_t mask, uint32_t reserved_low,
@@ -92,8 +92,8 @@ void drv_bitmap_free(struct drv_bitmap *b, uint32_t number)
 int drv_buddy_init(struct drv_buddy *b, unsigned max_order)
 {
 	*b = (struct drv_buddy){.max_order = max_order};
-	b->bits = calloc(max_order + 1, sizeof(*b->bits));
-	b->n_free = calloc(max_order + 1, sizeof(*b->n_free));
+	b->bits = drv_calloc(max_order + 1, sizeof(*b->bits));
+	b->n_free = drv_calloc(max_order + 1, sizeof(*b->n_free));
 	if (!b->bits || !b->n_free)
 		goto err_free;
 	for (unsigned i = 0; i <= max_order; i++) {

@@ -46,22 +46,45 @@ int drv_status_errno(uint8_t status)
 
 /* --- mailboxes --- */
 
+/* The memory of a mailbox. It stays mapped for the next one. */
+struct drv_mailbox_page {
+	struct drv_mailbox_page *next;
+	void *bytes;
+	uint64_t bus;
+};
+
+static struct drv_mailbox_page *page_get(struct drv_device *dev)
+{
+	struct drv_mailbox_page *page = dev->cmd.free_pages;
+
+	if (page) {
+		dev->cmd.free_pages = page->next;
+		return page;
+	}
+	page = drv_calloc(1, sizeof(*page));
+	if (!page)
+		return NULL;
+	page->bytes = dev->p->ops->pages_alloc(dev->p, HCR_MBOX_SIZE, &page->bus);
+	if (!page->bytes) {
+		free(page);
+		return NULL;
+	}
+	return page;
+}
+
 struct drv_mailbox *drv_mailbox_get(struct drv_device *dev)
 {
-	struct drv_mailbox *m = dev->cmd.free_mailboxes;
+	struct drv_mailbox *m = drv_calloc(1, sizeof(*m));
 
-	if (m) {
-		dev->cmd.free_mailboxes = m->next;
-	} else {
-		m = drv_calloc(1, sizeof(*m));
-		if (!m)
-			return NULL;
-		m->bytes = dev->p->ops->pages_alloc(dev->p, HCR_MBOX_SIZE, &m->bus);
-		if (!m->bytes) {
-			free(m);
-			return NULL;
-		}
+	if (!m)
+		return NULL;
+	m->page = page_get(dev);
+	if (!m->page) {
+		free(m);
+		return NULL;
 	}
+	m->bytes = m->page->bytes;
+	m->bus = m->page->bus;
 	memset(m->bytes, 0, HCR_MBOX_SIZE);
 	dev->cmd.mailboxes++;
 	return m;
@@ -71,9 +94,10 @@ void drv_mailbox_put(struct drv_device *dev, struct drv_mailbox *mailbox)
 {
 	if (!mailbox)
 		return;
-	mailbox->next = dev->cmd.free_mailboxes;
-	dev->cmd.free_mailboxes = mailbox;
+	mailbox->page->next = dev->cmd.free_pages;
+	dev->cmd.free_pages = mailbox->page;
 	dev->cmd.mailboxes--;
+	free(mailbox);
 }
 
 int drv_cmd_init(struct drv_device *dev)
@@ -96,12 +120,12 @@ void drv_cmd_cleanup(struct drv_device *dev)
 {
 	struct drv_cmd_state *cmd = &dev->cmd;
 
-	while (cmd->free_mailboxes) {
-		struct drv_mailbox *m = cmd->free_mailboxes;
+	while (cmd->free_pages) {
+		struct drv_mailbox_page *page = cmd->free_pages;
 
-		cmd->free_mailboxes = m->next;
-		dev->p->ops->pages_free(dev->p, m->bytes, HCR_MBOX_SIZE);
-		free(m);
+		cmd->free_pages = page->next;
+		dev->p->ops->pages_free(dev->p, page->bytes, HCR_MBOX_SIZE);
+		free(page);
 	}
 	free(cmd->contexts);
 	cmd->contexts = NULL;

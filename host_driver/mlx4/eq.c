@@ -264,7 +264,7 @@ int drv_eqs_init(struct drv_device *dev)
 
 	if (log_size > EQ_LOG_SIZE_MAX)
 		return -EINVAL;
-	dev->eqs = calloc(dev->n_eqs, sizeof(*dev->eqs));
+	dev->eqs = drv_calloc(dev->n_eqs, sizeof(*dev->eqs));
 	if (!dev->eqs)
 		return -ENOMEM;
 	for (unsigned i = 0; i < dev->n_eqs; i++) {

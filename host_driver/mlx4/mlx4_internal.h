@@ -182,7 +182,7 @@ void drv_db_free(struct drv_device *dev, struct drv_db *db);
 struct drv_mailbox {
 	void *bytes; /* HCR_MBOX_SIZE */
 	uint64_t bus;
-	struct drv_mailbox *next;
+	struct drv_mailbox_page *page;
 };
 
 struct drv_cmd_context {
@@ -199,7 +199,7 @@ struct drv_cmd_state {
 	unsigned n_contexts, busy;
 	unsigned toggle;
 	bool events;
-	struct drv_mailbox *free_mailboxes;
+	struct drv_mailbox_page *free_pages;
 	unsigned mailboxes; /* in use */
 	uint8_t last_status;
 };
@@ -230,7 +230,7 @@ int drv_status_errno(uint8_t status);
 /* Whether the command gives something back to the driver (HCR_F_CLOSING). */
 bool drv_cmd_is_closing(uint16_t op);
 
-/* A zeroed mailbox. */
+/* A zeroed mailbox; NULL: there is no memory. */
 struct drv_mailbox *drv_mailbox_get(struct drv_device *dev);
 void drv_mailbox_put(struct drv_device *dev, struct drv_mailbox *mailbox);
 

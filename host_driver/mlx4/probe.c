@@ -386,7 +386,7 @@ static int stages_up(struct drv_device *dev)
 
 int mlx4_probe(struct platform *p, const struct drv_options *options, struct drv_device **out)
 {
-	struct drv_device *dev = calloc(1, sizeof(*dev));
+	struct drv_device *dev = drv_calloc(1, sizeof(*dev));
 	int rc = -ENOMEM;
 
 	if (!dev)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See host.h. */
+#include "host_driver/mlx4/alloc.h"
 #include "model/sim/params/host.h"
 #include "model/sim/params/host_pcie.h"
 #include "testbench/dsan/hear/callout.h"
@@ -237,9 +238,14 @@ static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint
 
 /* --- wait queues and threads --- */
 
+static bool no_memory(void)
+{
+	return drv_calloc_fails && drv_calloc_fails();
+}
+
 static struct platform_waitq *op_waitq_create(struct platform *p)
 {
-	return calloc(1, sizeof(struct platform_waitq));
+	return no_memory() ? NULL : calloc(1, sizeof(struct platform_waitq));
 }
 
 static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
@@ -388,7 +394,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 {
 	struct host *host = host_of(p);
-	void *addr = host_memory_alloc(&host->memory, bytes);
+	void *addr = no_memory() ? NULL : host_memory_alloc(&host->memory, bytes);
 
 	if (!addr)
 		return NULL;

@@ -237,8 +237,11 @@ static void single(const char *name, int (*call)(void), bool needs_id)
 			arm(kind, nth);
 			rc = call();
 			failure.armed = false;
-			if (rc)
+			if (rc) {
+				rig_sleep(
+					RIG_MS); /* the other side's manager may answer a message */
 				unchanged(&before, name, nth);
+			}
 			if (needs_id) {
 				check("it is idle", one_id->state, IB_CM_IDLE);
 				ib_destroy_cm_id(one_id);

@@ -48,6 +48,9 @@ SCENARIO(dies_under_commands, "a device stops under commands: none waits for its
 	static struct worker w; /* it may outlive a scenario that fails */
 
 	w = (struct worker){.dev = a->dev};
+	lack_memory(1);
+	expect_equal(drv_catas_watch(a->dev, CFG_US(POLL_US)), -ENOMEM);
+	lack_memory(0);
 	must(drv_catas_watch(a->dev, CFG_US(POLL_US)));
 	a->platform->ops->thread_start(a->platform, "worker", worker, &w);
 	a->platform->ops->thread_start(a->platform, "killer", killer, a);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each step of bring-up fails in turn: the device refuses a command, or the host has no page, no
- * wait queue or no interrupt. The driver says so, gives back what it had taken until then, and
+ * Each step of bring-up fails in turn: the device refuses a command, or the host has no memory, no
+ * wait queue, no page or no interrupt. The driver says so, gives back what it had taken until then, and
  * comes up the next time. Nothing else shows whether each error path undoes just the steps before it.
  */
 /* behaviours: FAULT-bring-up */
+#include "host_driver/mlx4/alloc.h"
 #include "testbench/harm.h"
 
 enum { PLACES_MAX = 400, PAGES_STEP = 97, PAGES_EACH = 12, NEVER = ~0u };
@@ -13,7 +14,7 @@ enum { PLACES_MAX = 400, PAGES_STEP = 97, PAGES_EACH = 12, NEVER = ~0u };
 static struct {
 	const struct platform_ops *real;
 	struct platform_ops ops;
-	unsigned pages, waitqs, irqs; /* calls until the one that fails */
+	unsigned pages, irqs; /* calls until the one that fails */
 	bool struck;
 } host;
 
@@ -28,12 +29,13 @@ static bool strikes(unsigned *left)
 
 static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 {
-	return strikes(&host.pages) ? NULL : host.real->pages_alloc(p, bytes, bus);
-}
+	bool (*const lacks)(void) = drv_calloc_fails;
+	void *addr;
 
-static struct platform_waitq *waitq_create(struct platform *p)
-{
-	return strikes(&host.waitqs) ? NULL : host.real->waitq_create(p);
+	drv_calloc_fails = NULL; /* pages are not what memory() counts */
+	addr = strikes(&host.pages) ? NULL : host.real->pages_alloc(p, bytes, bus);
+	drv_calloc_fails = lacks;
+	return addr;
 }
 
 static int irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg), void *arg)
@@ -87,8 +89,10 @@ static void all_is_back(struct tb *tb, struct tb_end *a)
 }
 
 /* What the driver can do without, as Linux's can: the size of firmware's pages, the name of the physical
- * port, what the port is able to do, and the table from SL to VL, which an Ethernet port has not. */
-enum { DISPENSABLE = 4 };
+ * port, what the port is able to do, and the table from SL to VL, which an Ethernet port has not. Without
+ * memory for mailboxes of these commands, and for the agent that asks what the port is able to do, it does
+ * without them, too. */
+enum { DISPENSABLE = 4, MEMORY_DISPENSABLE = 8 };
 
 /* Each command is refused in turn. Returns how many there are. */
 static unsigned commands(struct tb *tb, struct tb_end *a, unsigned *tolerated)
@@ -107,6 +111,26 @@ static unsigned commands(struct tb *tb, struct tb_end *a, unsigned *tolerated)
 			expect_equal(rc, came ? -EBADF : 0);
 		else
 			drv_remove(dev);
+		*tolerated += came && !rc;
+		all_is_back(tb, a);
+	} while (came && still_right());
+	return nth;
+}
+
+/* Each piece of the heap and each wait queue lacks in turn. Returns how many there are. */
+static unsigned memory(struct tb *tb, struct tb_end *a, unsigned *tolerated)
+{
+	unsigned nth = 0;
+	bool came;
+	int rc;
+
+	do {
+		name_row("memory %u", ++nth);
+		lack_memory(nth);
+		rc = probe(a);
+		came = lack_memory(0);
+		if (rc)
+			expect_equal(rc, came ? -ENOMEM : 0);
 		*tolerated += came && !rc;
 		all_is_back(tb, a);
 	} while (came && still_right());
@@ -143,11 +167,10 @@ SCENARIO(bring_up_refused,
 {
 	unsigned tolerated = 0;
 
-	host.pages = host.waitqs = host.irqs = NEVER;
+	host.pages = host.irqs = NEVER;
 	host.real = a->platform->ops;
 	host.ops = *host.real;
 	host.ops.pages_alloc = pages_alloc;
-	host.ops.waitq_create = waitq_create;
 	host.ops.irq_request = irq_request;
 	few_vectors(tb, a);
 	all_is_back(tb, a);
@@ -155,7 +178,9 @@ SCENARIO(bring_up_refused,
 	all_is_back(tb, a);
 	expect_that(commands(tb, a, &tolerated), >, 30);
 	expect_that(tolerated, <=, DISPENSABLE);
-	expect_that(calls(tb, a, &host.waitqs, -ENOMEM, PLACES_MAX, 1), >, 3);
+	tolerated = 0;
+	expect_that(memory(tb, a, &tolerated), >, 150);
+	expect_that(tolerated, <=, MEMORY_DISPENSABLE);
 	expect_that(calls(tb, a, &host.irqs, -EBUSY, PLACES_MAX, 1), >, 1);
 	expect_that(calls(tb, a, &host.pages, -ENOMEM, PAGES_EACH, PAGES_STEP), >, 3);
 	expect_equal(probe(a), 0);

@@ -2,12 +2,12 @@
 /*
  * The firmware refuses each command, in turn, of each change of an Ethernet port: MAC, GID, VLAN, MTU,
  * frames. What the driver says of the port is as before, and so is what the port does: a connection
- * goes on. The same change succeeds the next time.
+ * goes on. The same change succeeds the next time. So it is when the driver finds no memory.
  */
-/* behaviours: FAULT-command-status */
+/* behaviours: FAULT-command-status FAULT-no-memory */
 #include "testbench/harm.h"
 
-enum { INDEX = 4, VLAN = 5, MTU = 1500, LEN = 64, COMMANDS_MAX = 8 };
+enum { INDEX = 4, VLAN = 5, MTU = 1500, LEN = 64, TIMES_MAX = 8 };
 
 struct port {
 	uint8_t mac[MAC_BYTES];
@@ -56,6 +56,12 @@ static int join(struct tb_end *end)
 	return drv_eth_vlan_get(end->dev, 1, VLAN, &index);
 }
 
+static int leave(struct tb_end *end)
+{
+	drv_eth_vlan_put(end->dev, 1, (unsigned)drv_eth_vlan_index(end->dev, 1, VLAN));
+	return 0;
+}
+
 static int frame_size(struct tb_end *end)
 {
 	const struct drv_eth_config config = {.mtu = MTU, .pause_rx = true};
@@ -70,16 +76,16 @@ static int no_frames(struct tb_end *end)
 
 static const struct {
 	const char *name;
-	int (*change)(struct tb_end *end);
+	int (*change)(struct tb_end *end), (*back)(struct tb_end *end);
 	unsigned events;
 } rows[] = {
-	{"a GID", further_gid, 1},
-	{"no GID", no_further_gid, 1},
-	{"another MAC", other_mac, 1},
-	{"the first MAC", other_mac, 1},
-	{"a VLAN", join, 0},
-	{"the size of frames", frame_size, 0},
-	{"frames for nobody", no_frames, 0},
+	{"a GID", further_gid, NULL, 1},
+	{"no GID", no_further_gid, NULL, 1},
+	{"another MAC", other_mac, NULL, 1},
+	{"the first MAC", other_mac, NULL, 1},
+	{"a VLAN", join, leave, 0},
+	{"the size of frames", frame_size, NULL, 0},
+	{"frames for nobody", no_frames, NULL, 0},
 };
 
 static void send_one(struct tb *tb, struct tb_end *a, struct tb_end *b)
@@ -89,33 +95,55 @@ static void send_one(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_data(b, .len = LEN);
 }
 
+static void lack_begin(struct tb *tb, struct tb_end *a, bool memory, unsigned nth)
+{
+	if (memory)
+		lack_memory(nth);
+	else
+		refuse_command(a, nth, HCR_STATUS_BAD_PARAM);
+}
+
+/* Whether that has come. */
+static bool lack_end(struct tb *tb, struct tb_end *a, bool memory)
+{
+	return memory ? lack_memory(0) : refuse_command(a, 0, 0);
+}
+
+static void change_refused(struct tb *tb, struct tb_end *a, struct tb_end *b,
+			   int (*change)(struct tb_end *end), bool memory)
+{
+	const struct port before = port_now(a);
+
+	for (unsigned nth = 1; still_right(); nth++) {
+		struct port after;
+		int rc;
+
+		lack_begin(tb, a, memory, nth);
+		rc = change(a);
+		if (!lack_end(tb, a, memory)) {
+			expect_equal(rc, 0);
+			return;
+		}
+		expect_equal(rc, memory ? -ENOMEM : -EINVAL);
+		after = port_now(a);
+		expect_true(!memcmp(&before, &after, sizeof(before)));
+		expect_that(nth, <, TIMES_MAX);
+		/* the peer sends to the first MAC */
+		if (!memcmp(after.mac, a->mac, MAC_BYTES))
+			send_one(tb, a, b);
+	}
+}
+
 SCENARIO(eth_refused, "each command that changes an Ethernet port is refused: all is as it was",
 	 .settings = {"hca.port1.type=eth"}, .any_packets = true)
 {
-	for_each_row(i, rows) {
-		const struct port before = port_now(a);
-
-		for (unsigned nth = 1; still_right(); nth++) {
-			struct port after;
-			int rc;
-
-			name_row("%s, command %u", rows[i].name, nth);
-			refuse_command(a, nth, HCR_STATUS_BAD_PARAM);
-			rc = rows[i].change(a);
-			if (!refuse_command(a, 0, 0)) {
-				expect_equal(rc, 0);
-				break;
-			}
-			expect_equal(rc, -EINVAL);
-			after = port_now(a);
-			expect_true(!memcmp(&before, &after, sizeof(before)));
-			expect_that(nth, <, COMMANDS_MAX);
-			/* the peer sends to the first MAC */
-			if (!memcmp(after.mac, a->mac, MAC_BYTES))
-				send_one(tb, a, b);
+	for (unsigned memory = 0; memory < 2; memory++)
+		for_each_row(i, rows) {
+			name_row("%s, %s", rows[i].name, memory ? "memory" : "commands");
+			change_refused(tb, a, b, rows[i].change, memory);
+			must(rows[i].back ? rows[i].back(a) : 0);
+			for (unsigned e = 0; e < rows[i].events; e++)
+				expect_event(a, IBV_EVENT_GID_CHANGE);
 		}
-		for (unsigned e = 0; e < rows[i].events; e++)
-			expect_event(a, IBV_EVENT_GID_CHANGE);
-	}
 	send_one(tb, a, b);
 }

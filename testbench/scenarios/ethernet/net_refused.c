@@ -3,12 +3,13 @@
  * The firmware refuses each command, in turn, with which an address of a VLAN comes to a port: the port
  * has neither its GIDs nor its VLAN then, and the address can be added the next time. The same address
  * without the VLAN is another one, also where the tagged one stands before it in the table of GIDs.
+ * So it is when the driver finds no memory.
  */
-/* behaviours: FAULT-command-status */
+/* behaviours: FAULT-command-status FAULT-no-memory */
 #include "testbench/harm.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
 
-enum { VLAN = 5, OTHER_NET = 7, COMMANDS_MAX = 8 };
+enum { VLAN = 5, OTHER_NET = 7, TIMES_MAX = 16 };
 
 /* The port is as it was without the address. */
 static void expect_absent(struct tb *tb, struct tb_end *end, const struct net_address *ip)
@@ -18,21 +19,27 @@ static void expect_absent(struct tb *tb, struct tb_end *end, const struct net_ad
 		expect_that(gid_index(end, ip, version), <, 0);
 }
 
-static void add_refused(struct tb *tb, struct tb_end *end, const struct net_address *ip)
+static void add_refused(struct tb *tb, struct tb_end *end, const struct net_address *ip,
+			bool memory)
 {
 	for (unsigned nth = 1; still_right(); nth++) {
+		bool came;
 		int rc;
 
-		name_row("command %u", nth);
-		refuse_command(end, nth, HCR_STATUS_BAD_PARAM);
+		name_row("%s %u", memory ? "memory" : "command", nth);
+		if (memory)
+			lack_memory(nth);
+		else
+			refuse_command(end, nth, HCR_STATUS_BAD_PARAM);
 		rc = net_address_add(end->net, ip);
-		if (!refuse_command(end, 0, 0)) {
+		came = memory ? lack_memory(0) : refuse_command(end, 0, 0);
+		if (!came) {
 			expect_equal(rc, 0);
 			return;
 		}
-		expect_equal(rc, -EINVAL);
+		expect_equal(rc, memory ? -ENOMEM : -EINVAL);
 		expect_absent(tb, end, ip);
-		expect_that(nth, <, COMMANDS_MAX);
+		expect_that(nth, <, TIMES_MAX);
 	}
 }
 
@@ -45,7 +52,9 @@ SCENARIO(net_refused, "each command that brings an address of a VLAN is refused:
 	tagged.ip[14] = OTHER_NET;
 	plain = tagged;
 	tagged.vlan = VLAN;
-	add_refused(tb, a, &tagged);
+	add_refused(tb, a, &tagged, true);
+	must(net_address_remove(a->net, tagged.ip, tagged.vlan));
+	add_refused(tb, a, &tagged, false);
 	name_row("%s", "");
 	must(net_address_add(a->net, &plain));
 	expect_that(gid_index(a, &plain, 2), >, gid_index(a, &tagged, 2));

@@ -91,6 +91,31 @@ static void make_queues(struct tb *tb, struct all *o)
 		MAKE(o, o->handle, ib_open_qp(o->xrcd, o->target->qp_num, NULL, NULL));
 }
 
+static void change_queues(struct tb *tb, struct all *o)
+{
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = 1, .qkey = 5};
+	union ib_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 9}};
+	struct ib_srq_attr srq = {0};
+	struct ib_qp_init_attr init;
+
+	DO(o, ib_modify_qp(o->ud, &attr, IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_QKEY));
+	attr.qp_state = IB_QPS_RTR;
+	DO(o, ib_modify_qp(o->ud, &attr, IB_QP_STATE));
+	attr.qp_state = IB_QPS_RTS;
+	DO(o, ib_modify_qp(o->ud, &attr, IB_QP_STATE | IB_QP_SQ_PSN));
+	DO(o, ib_query_qp(o->ud, &attr, IB_QP_STATE | IB_QP_QKEY, &init));
+	expect_equal(attr.qp_state, IB_QPS_RTS);
+	expect_equal(attr.qkey, 5);
+	DO(o, ib_attach_mcast(o->ud, &group, 0xc001));
+	DO(o, ib_detach_mcast(o->ud, &group, 0xc001));
+	DO(o, ib_modify_srq(o->srq, &srq, IB_SRQ_LIMIT));
+	DO(o, ib_query_srq(o->srq, &srq));
+	expect_that(srq.max_wr, >=, 4);
+	DO(o, ib_modify_cq(o->cq, 4, 16));
+	DO(o, ib_resize_cq(o->cq, 40));
+	expect_that(o->cq->cqe, >=, 40);
+}
+
 static void make_memory(struct tb *tb, struct all *o)
 {
 	struct tb_end *a = o->end;
@@ -187,6 +212,7 @@ SCENARIO(kernel_lacks_memory,
 	for (unsigned commands = 0; commands < 2 && o.device && still_right(); commands++) {
 		o.commands = commands;
 		make_queues(tb, &o);
+		change_queues(tb, &o);
 		make_memory(tb, &o);
 		make_transfers(tb, &o);
 		make_connections(tb, &o);

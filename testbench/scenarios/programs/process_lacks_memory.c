@@ -29,6 +29,13 @@ struct objects {
 	uint8_t *buf;
 };
 
+static bool succeeds(int error)
+{
+	if (error)
+		errno = error;
+	return !error;
+}
+
 static int open_all(struct objects *o)
 {
 	struct ibv_cq_init_attr_ex ex = {.cqe = 4};
@@ -92,28 +99,31 @@ static int open_qps(struct objects *o)
 	MADE_WITHOUT_MEMORY((o->ud = ibv_create_qp(o->pd, &init)));
 	MADE_WITHOUT_MEMORY((o->qp = ibv_create_qp_ex(o->context, &ex)));
 	MADE_WITHOUT_MEMORY((o->ah = ibv_create_ah(o->pd, &ah)));
-	if (ibv_modify_qp(o->ud, &attr,
-			  IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY))
-		return __LINE__;
+	MADE_WITHOUT_MEMORY(succeeds(ibv_modify_qp(
+		o->ud, &attr, IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY)));
 	attr.qp_state = IBV_QPS_RTR;
-	if (ibv_modify_qp(o->ud, &attr, IBV_QP_STATE))
-		return __LINE__;
+	MADE_WITHOUT_MEMORY(succeeds(ibv_modify_qp(o->ud, &attr, IBV_QP_STATE)));
 	attr.qp_state = IBV_QPS_RTS;
-	return ibv_modify_qp(o->ud, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN) ? __LINE__ : 0;
-}
-
-static bool succeeds(int error)
-{
-	if (error)
-		errno = error;
-	return !error;
+	MADE_WITHOUT_MEMORY(succeeds(ibv_modify_qp(o->ud, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN)));
+	return 0;
 }
 
 static int use_all(struct objects *o)
 {
 	const union ibv_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 9}};
+	struct ibv_srq_attr srq = {0};
 	struct ibv_send_wr wr[MANY], *bad;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
 	struct ibv_wc wc;
+
+	MADE_WITHOUT_MEMORY(succeeds(ibv_query_qp(o->ud, &attr, IBV_QP_STATE, &init)));
+	if (attr.qp_state != IBV_QPS_RTS)
+		return __LINE__;
+	MADE_WITHOUT_MEMORY(succeeds(ibv_modify_srq(o->srq, &srq, IBV_SRQ_LIMIT)));
+	MADE_WITHOUT_MEMORY(succeeds(ibv_query_srq(o->srq, &srq)));
+	if (srq.max_wr < 4)
+		return __LINE__;
 
 	MADE_WITHOUT_MEMORY(succeeds(ibv_attach_mcast(o->ud, &group, 0xc001)));
 	if (ibv_detach_mcast(o->ud, &group, 0xc001))
