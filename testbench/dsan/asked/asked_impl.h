@@ -50,6 +50,8 @@ uint32_t key_after(uint32_t key);
 void queried_done(const struct checker *c, const struct hcr *command,
 		  const struct hca_command_answer *answer);
 /* A query returns this. While it runs, wrote_begin() is in effect. */
-void queried_check(struct checker *c, uint32_t qpn, const struct drv_qp_attr *attr);
+void queried_check(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr);
+/* By enum ibv_qp_state: the state in a context. */
+extern const uint8_t asked_device_states[];
 
 #endif

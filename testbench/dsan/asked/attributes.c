@@ -225,7 +225,7 @@ W(int, drv_qp_query, struct drv_qp *qp, struct drv_qp_attr *attr)
 	running_begin(&query, &queries);
 	rc = __real_drv_qp_query(qp, attr);
 	if (!rc && c)
-		queried_check(c, drv_qp_num(qp), attr);
+		queried_check(c, qp, attr);
 	if (above && !rc) {
 		TAKE(&above->answer, attr);
 		above->answered = true;

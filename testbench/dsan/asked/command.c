@@ -239,7 +239,7 @@ void checkers_tell_waits(bool in_vain)
 
 /* --- queue pairs --- */
 
-static const uint8_t device_states[] = {
+const uint8_t asked_device_states[] = {
 	[IBV_QPS_RESET] = QP_STATE_RST, [IBV_QPS_INIT] = QP_STATE_INIT,
 	[IBV_QPS_RTR] = QP_STATE_RTR,   [IBV_QPS_RTS] = QP_STATE_RTS,
 	[IBV_QPS_SQD] = QP_STATE_SQD,   [IBV_QPS_SQE] = QP_STATE_SQER,
@@ -262,10 +262,10 @@ static void device_state_check(const struct ask *a, enum ibv_qp_state asked)
 	if (hca_object_valid(hca, HCA_QP, a->number) &&
 	    hca_context_read(hca, HCA_QP, a->number, &context, sizeof(context)) > 0)
 		is = qpc_get_state(&context);
-	if (!may_follow(is, device_states[asked]))
+	if (!may_follow(is, asked_device_states[asked]))
 		ask_report(a, RULE_qp_state_differs, (struct guest_object){GUEST_QP, a->number},
 			   "the driver says that it is in %s now, and for the device it is in %s",
-			   code_name(&code_table_qp_state, device_states[asked]),
+			   code_name(&code_table_qp_state, asked_device_states[asked]),
 			   code_name(&code_table_qp_state, is));
 }
 
@@ -343,5 +343,5 @@ void asked_modify_end(struct ask *a, int rc)
 	if (rc != -EIO && rc != -ETIMEDOUT && says != (rc ? a->modify.before : asked))
 		ask_report(a, RULE_qp_state_differs, (struct guest_object){GUEST_QP, a->number},
 			   "the call ended with %d, and the driver says that it is in %s", rc,
-			   code_name(&code_table_qp_state, device_states[says]));
+			   code_name(&code_table_qp_state, asked_device_states[says]));
 }

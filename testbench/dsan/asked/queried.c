@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
 
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
@@ -54,9 +55,26 @@ static void path_check(const struct passing *p, const struct qp_path *path,
 				     be64_load(qp_path_rgid_cptr(path) + 8)));
 }
 
-/* Source: Linux mlx4_ib_query_qp, to_rdma_ah_attr */
-void queried_check(struct checker *c, uint32_t qpn, const struct drv_qp_attr *attr)
+/* The answer is what the driver takes for the state from now on. Source: Linux mlx4_ib_query_qp */
+static void state_check(const struct passing *p, const struct qpc *qpc, const struct drv_qp *qp,
+			const struct drv_qp_attr *attr)
 {
+	const unsigned is = qpc_get_state(qpc), says = asked_device_states[qp->state];
+
+	MEMBERS_CHECK(p, MEMBER("qp_state", asked_device_states[attr->qp_state],
+				is == QP_STATE_SQD_BUSY ? QP_STATE_SQD : is));
+	if (says != asked_device_states[attr->qp_state])
+		checker_report(
+			p->c, &(struct breach){RULE_qp_state_differs, p->object, NULL, NULL},
+			"the query has returned %s, and the driver goes on to take it for %s",
+			code_name(&code_table_qp_state, asked_device_states[attr->qp_state]),
+			code_name(&code_table_qp_state, says));
+}
+
+/* Source: Linux mlx4_ib_query_qp, to_rdma_ah_attr */
+void queried_check(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr)
+{
+	const uint32_t qpn = qp->qpn;
 	const struct queried *q = &queried[c->host.platform->host % HOSTS];
 	const struct qpc *qpc = qp_mbox_context_const(&q->mbox);
 	const struct qp_path *primary = qpc_primary_const(qpc),
@@ -66,6 +84,7 @@ void queried_check(struct checker *c, uint32_t qpn, const struct drv_qp_attr *at
 
 	if (q->c != c || q->qpn != qpn)
 		return;
+	state_check(&p, qpc, qp, attr);
 	MEMBERS_CHECK(
 		&p, MEMBER("path_mtu", attr->path_mtu, qpc_get_mtu(qpc)),
 		MEMBER("qkey", attr->qkey, qpc_get_qkey(qpc)),

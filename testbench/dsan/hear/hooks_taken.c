@@ -666,13 +666,25 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 static void table_check(struct drv_device *dev, enum hca_object type, uint32_t number,
 			const void *pc)
 {
-	const struct drv_qp *qp = NULL;
+	struct checker *c = checker_of_host(dev->p->host);
+	struct guest_object object = {GUEST_NONE, number};
 
-	if (type == HCA_QP && dev->qp_table)
-		qp = dev->qp_table[number & drv_table_mask(dev, DRV_T_QPC)];
-	if (qp && qp->qpn == number && checker_of_host(dev->p->host))
-		checker_report(checker_of_host(dev->p->host),
-			       &(struct breach){RULE_number_taken, {GUEST_QP, number}, pc, NULL},
+	if (type == HCA_QP && dev->qp_table) {
+		const struct drv_qp *qp = dev->qp_table[number & drv_table_mask(dev, DRV_T_QPC)];
+
+		object.kind = qp && qp->qpn == number ? GUEST_QP : GUEST_NONE;
+	} else if (type == HCA_CQ && dev->cq_table) {
+		const struct drv_cq *cq = dev->cq_table[number & drv_table_mask(dev, DRV_T_CQC)];
+
+		object.kind = cq && cq->cqn == number ? GUEST_CQ : GUEST_NONE;
+	} else if (type == HCA_SRQ && dev->srq_table) {
+		const struct drv_srq *srq =
+			dev->srq_table[number & drv_table_mask(dev, DRV_T_SRQC)];
+
+		object.kind = srq && srq->srqn == number ? GUEST_SRQ : GUEST_NONE;
+	}
+	if (c && object.kind != GUEST_NONE)
+		checker_report(c, &(struct breach){RULE_number_taken, object, pc, NULL},
 			       "the number is given back, and the driver's table still leads from "
 			       "it to the object");
 }

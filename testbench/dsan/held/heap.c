@@ -323,6 +323,44 @@ unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned m
 	return n;
 }
 
+static bool has_pointer(const struct block *b, uintptr_t at, size_t bytes)
+{
+	const uintptr_t *words = (const uintptr_t *)b->at;
+	const size_t n = (b->bytes < FOLLOWED ? b->bytes : FOLLOWED) / sizeof(*words);
+
+	for (size_t i = 0; i < n; i++)
+		if (words[i] - at < bytes)
+			return true;
+	return false;
+}
+
+/* The oldest piece behind the nth one taken that has a pointer to these bytes; NULL: none. */
+static const struct block *next_with_pointer(uint64_t nth, uintptr_t at, size_t bytes)
+{
+	const struct block *found = NULL;
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (const struct line *l = buckets[i]; l; l = l->next) {
+			const struct block *b = l->block;
+
+			if (l == &b->lines[0] && b->nth > nth && (!found || b->nth < found->nth) &&
+			    b->at - at >= bytes && has_pointer(b, at, bytes))
+				found = b;
+		}
+	return found;
+}
+
+unsigned heap_pointers(uintptr_t at, size_t bytes, const void **pcs, unsigned max)
+{
+	const struct block *b = NULL;
+	unsigned n = 0;
+
+	while (n < max && (b = next_with_pointer(b ? b->nth : 0, at, bytes)))
+		for (unsigned k = 0; k < takers_of(b) && n < max; k++)
+			pcs[n++] = b->takers[k];
+	return n;
+}
+
 /* Where the lowest layer still points to it; NULL: nowhere. */
 static const uintptr_t *place_left(const struct gone *g)
 {

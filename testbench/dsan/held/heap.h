@@ -36,6 +36,9 @@ void heap_gone(struct checker *c, const void *object, const char *what);
 unsigned heap_takers(const void *at, const void **pcs, unsigned max);
 /* Who stored into these bytes, or right beside them, last: at most `max` places. Returns how many. */
 unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max);
+/* Who took the memory in which a pointer to these bytes stands, though not in themselves: at most `max` places, those of the oldest piece first. Looks at
+ * all that is taken. Returns how many. */
+unsigned heap_pointers(uintptr_t at, size_t bytes, const void **pcs, unsigned max);
 /* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */
 void heap_driver_begins(void);
 void heap_driver_ends(struct checker *c);

@@ -6,6 +6,7 @@
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/held/heap.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ enum {
 	LINE = 64,
 	LINES = KEPT_BYTES / LINE + 2 * BLOCKS,
 	BUCKETS = 1 << 16,
+	HOLDERS = 8, /* functions that took memory with a pointer to a freed block */
 };
 
 static struct block {
@@ -118,13 +120,17 @@ bool freed_take(void *at, const void *pc)
 void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc)
 {
 	const struct block *b = block_of(at);
-	char names[CHAIN_BYTES];
+	char names[CHAIN_BYTES], holders[CHAIN_BYTES];
+	const void *pcs[HOLDERS];
 
 	if (!b || !r->c)
 		return;
 	chain_format(&b->by, names, sizeof(names));
+	checker_functions(pcs, heap_pointers(b->at, b->bytes, pcs, HOLDERS), holders,
+			  sizeof(holders));
 	r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, b->pc},
-		   "memory is %s after it was freed by %s", store ? "written" : "read", names);
+		   "memory is %s after it was freed by %s%s%s", store ? "written" : "read", names,
+		   *holders ? "; a pointer to it is left in memory taken by " : "", holders);
 }
 
 void freed_forget(void)
