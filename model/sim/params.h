@@ -426,6 +426,9 @@
 	P(host, memory, SIZE, CFG_GIB(8), CFG_MIB(64), CFG_GIB(1024), \
 	  "physical memory of the host; only pages that are used take memory of the simulator", \
 	  "derived: holds the ICM tables of the Linux mlx4 profile, and data") \
+	P(host, largest_piece, SIZE, CFG_GIB(1024), CFG_KIB(4), CFG_GIB(1024), \
+	  "most contiguous memory that the driver gets at once; it asks for smaller pieces when there is no larger one", \
+	  "assumption: the memory of the host is not fragmented; 4KiB: Linux's page allocator has single pages left") \
 	P(host, memory_order, MEMORY_ORDER, CFG_ORDER_PROGRAM, CFG_ORDER_PROGRAM, CFG_ORDER_ADVERSARIAL, \
 	  "when stores of the driver become visible to the device: at once in program order, late in order (x86), or late and swapped where no write barrier stands between them (arm64, adversarial); only in hcasim-checked", \
 	  "x86: stores are not reordered; arm64: stores are ordered by DMB; adversarial: assumption") \

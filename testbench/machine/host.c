@@ -394,8 +394,11 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 {
 	struct host *host = host_of(p);
-	void *addr = no_memory() ? NULL : host_memory_alloc(&host->memory, bytes);
+	void *addr;
 
+	if (no_memory() || bytes > host_param_host_largest_piece(host->params))
+		return NULL;
+	addr = host_memory_alloc(&host->memory, bytes);
 	if (!addr)
 		return NULL;
 	*bus = host_memory_map(&host->memory, addr, bytes);

@@ -43,7 +43,7 @@ static void killer(void *arg)
 }
 
 SCENARIO(dies_under_commands, "a device stops under commands: none waits for its answer for long",
-	 .no_qps = true, .stays_up = true)
+	 .no_qps = true, .stays_up = true, .of_mlx4 = "commands")
 {
 	static struct worker w; /* it may outlive a scenario that fails */
 

@@ -51,6 +51,11 @@ SCENARIO(rereg_access, "the rights of a region change while it is in use", .any_
 			reach(tb, a, b, mr, IBV_WR_RDMA_WRITE, rows[i].write);
 			reach(tb, a, b, mr, IBV_WR_RDMA_READ, rows[i].read);
 		}
+	name_row("%s", "the device keeps the entry");
+	refuse_command(b, 1, HCR_STATUS_REG_BOUND); /* as if a window were bound to it */
+	expect_equal(drv_mr_rereg_access(mr, LOCAL), -EBUSY);
+	expect_true(refuse_command(b, 0, 0));
+	reach(tb, a, b, mr, IBV_WR_RDMA_WRITE, true);
 	expect_data(b, .len = LEN);
 	expect_data(a, .len = LEN);
 	must(drv_mr_dereg(mr));

@@ -62,6 +62,14 @@ static void queue_pairs(struct tb *tb, struct tb_end *e, const struct drv_device
 		init = small(e);
 		init.cap.max_recv_sge = dev->max_recv_sge + beyond;
 		queue_pair(tb, e, &init, !beyond);
+		init = small(e);
+		if (beyond)
+			init.send_cq = NULL;
+		queue_pair(tb, e, &init, !beyond);
+		init = small(e);
+		if (beyond)
+			init.recv_cq = NULL;
+		queue_pair(tb, e, &init, !beyond);
 	}
 }
 
@@ -77,6 +85,7 @@ static void completion_queues(struct tb *tb, struct tb_end *e, const struct drv_
 		return;
 	must_fail(-EINVAL, drv_cq_resize(cq, 0));
 	must_fail(-EINVAL, drv_cq_resize(cq, dev->max_cqe + 1));
+	must(drv_cq_resize(cq, drv_cq_entries(cq)));
 	must(drv_cq_resize(cq, 2 * drv_cq_entries(cq)));
 	must(drv_cq_destroy(cq));
 }

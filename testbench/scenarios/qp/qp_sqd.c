@@ -38,10 +38,12 @@ SCENARIO(qp_sqd, "send queue drained: begun work completes, event, posts wait, a
 	expect_cqe(a, .wr_id = 3);
 	expect_cqe(b, .wr_id = 4);
 	expect_data(a, .len = 64);
-	attr = (struct drv_qp_attr){.qp_state = IBV_QPS_SQD, .retry_cnt = 3, .min_rnr_timer = 5};
+	attr = (struct drv_qp_attr){
+		.qp_state = IBV_QPS_SQD, .port_num = 1, .retry_cnt = 3, .min_rnr_timer = 5};
 	must(drv_qp_modify(a->qp[0], &attr,
-			   IBV_QP_STATE | IBV_QP_RETRY_CNT | IBV_QP_MIN_RNR_TIMER));
+			   IBV_QP_STATE | IBV_QP_PORT | IBV_QP_RETRY_CNT | IBV_QP_MIN_RNR_TIMER));
 	must(drv_qp_query(a->qp[0], &attr));
+	expect_equal(attr.port_num, 1);
 	expect_equal(attr.retry_cnt, 3);
 	expect_equal(attr.min_rnr_timer, 5);
 	pass_time(CFG_MS(50));

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests that a queue pair of this service cannot carry out, or that lack what their opcode needs: the
+ * driver refuses each one, nothing of it reaches the device, and the next request goes out. The device
+ * would find some of these only after it has begun with them, and end the queue pair.
+ */
+/* behaviours: IBA-11.4.1-arguments */
+#include "testbench/services.h"
+
+enum { QKEY = 5, LEN = 16, INLINE_MAX = 64 };
+
+enum on { ON_RC, ON_UC, ON_UD, QUEUES };
+
+static const struct wrong {
+	const char *name;
+	enum on on;
+	enum ibv_wr_opcode opcode;
+	uint32_t len;
+	bool inlined;
+} rows[] = {
+	{"READ with inline data", ON_RC, IBV_WR_RDMA_READ, LEN, true},
+	{"atomic with inline data", ON_RC, IBV_WR_ATOMIC_FETCH_AND_ADD, 8, true},
+	{"more inline data than promised", ON_RC, IBV_WR_SEND, 0, true},
+	{"a window that is missing", ON_RC, IBV_WR_BIND_MW, 0, false},
+	{"a page list that is missing", ON_RC, IBV_WR_REG_MR, 0, false},
+	{"READ of UC", ON_UC, IBV_WR_RDMA_READ, LEN, false},
+	{"atomic of UC", ON_UC, IBV_WR_ATOMIC_CMP_AND_SWP, 8, false},
+	{"SEND with invalidate of UC", ON_UC, IBV_WR_SEND_WITH_INV, LEN, false},
+	{"WRITE of UD", ON_UD, IBV_WR_RDMA_WRITE, LEN, false},
+	{"READ of UD", ON_UD, IBV_WR_RDMA_READ, LEN, false},
+	{"local invalidate of UD", ON_UD, IBV_WR_LOCAL_INV, 0, false},
+	{"datagram without an address", ON_UD, IBV_WR_SEND, LEN, false},
+};
+
+static void post_wrong(struct tb *tb, struct tb_end *a, struct drv_qp *qp, const struct wrong *w)
+{
+	const bool no_address = w->on == ON_UD && w->opcode == IBV_WR_SEND;
+	const struct drv_ah_attr ah = {.dlid = 2, .port_num = 1};
+	const struct drv_send_wr *bad = NULL;
+	struct drv_qp_cap cap;
+	struct drv_send_wr wr;
+	struct drv_sge sge;
+
+	drv_qp_cap(qp, &cap);
+	sge = (struct drv_sge){tb_va(a, a->src), w->len ? w->len : cap.max_inline_data + 1,
+			       drv_mr_lkey(a->mr)};
+	wr = (struct drv_send_wr){.opcode = w->opcode,
+				  .send_flags = IBV_SEND_SIGNALED |
+						(w->inlined ? (unsigned)IBV_SEND_INLINE : 0),
+				  .sg_list = &sge,
+				  .num_sge = w->len || w->inlined,
+				  .ah = no_address ? NULL : &ah,
+				  .remote_qpn = 1};
+	must_fail(-EINVAL, drv_post_send(qp, &wr, &bad));
+	expect_true(bad == &wr);
+}
+
+SCENARIO(posts_refused, "requests that the service does not have, or that lack something",
+	 .inline_bytes = INLINE_MAX, .any_packets = true)
+{
+	struct drv_qp *on[QUEUES] = {a->qp[0], new_qp(a, .type = IBV_QPT_UC),
+				     new_qp(a, .type = IBV_QPT_UD)};
+	struct drv_qp *uc = new_qp(b, .type = IBV_QPT_UC);
+
+	connect_two(on[ON_UC], uc);
+	start_ud(on[ON_UD], QKEY, 100);
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		post_wrong(tb, a, on[rows[i].on], &rows[i]);
+	}
+	name_row("%s", "the right one");
+	rdma_write(a, .wr_id = 1, .len = LEN);
+	expect_cqe(a, .wr_id = 1);
+	expect_data(b, .len = LEN);
+	send_on(a, on[ON_UC], .wr_id = 2, .opcode = IBV_WR_RDMA_WRITE, .len = LEN, .dst = LEN);
+	expect_cqe(a, .wr_id = 2);
+	expect_data(b, .dst = LEN, .len = LEN);
+	destroy_qp(uc);
+	destroy_qp(on[ON_UD]);
+	destroy_qp(on[ON_UC]);
+}
