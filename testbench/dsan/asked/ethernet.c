@@ -19,7 +19,7 @@ static struct port {
 	struct {
 		bool given;
 		uint8_t bytes[MBOX];
-	} general, macs, vlans, gids, filter;
+	} general, receivers, macs, vlans, gids, filter;
 	bool typed; /* the table of GIDs is one of RoCE addresses */
 	struct {
 		unsigned users, vid;
@@ -42,6 +42,9 @@ static void part_keep(struct checker *c, const struct hcr *command)
 	switch (modifier >> SET_PORT_PART_SHIFT) {
 	case SET_PORT_GENERAL:
 		KEEP(c, command, &p->general);
+		break;
+	case SET_PORT_RQP_CALC:
+		KEEP(c, command, &p->receivers);
 		break;
 	case SET_PORT_MAC_TABLE:
 		KEEP(c, command, &p->macs);
@@ -125,6 +128,21 @@ void ethernet_general_check(const struct ask *a, unsigned port, const struct drv
 		     {"pfcrx", eth_general_get_pfcrx(g), asked->pfc_rx},
 	     },
 	     8);
+}
+
+/* Source: Linux mlx4_SET_PORT_qpn_calc */
+void ethernet_receive_check(const struct ask *a, unsigned port, uint32_t qpn)
+{
+	const struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+	const struct eth_rqp *r = p ? (const void *)p->receivers.bytes : NULL;
+
+	if (r)
+		says(a, port, "queue pair for frames", p->receivers.given,
+		     (const struct member[]){
+			     {"base_qpn", eth_rqp_get_base_qpn(r), qpn},
+			     {"mcast", eth_rqp_get_mcast(r), qpn},
+			     {"mcast_mode, is it on", !!eth_rqp_get_mcast_mode(r), !!qpn}},
+		     3);
 }
 
 void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MAC_BYTES])

@@ -228,6 +228,18 @@ W(int, drv_eth_set, struct drv_device *dev, unsigned port, const struct drv_eth_
 	return rc;
 }
 
+W(int, drv_eth_receive, struct drv_device *dev, unsigned port, const struct drv_qp *qp)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_eth_receive(dev, port, qp));
+	if (!rc)
+		ethernet_receive_check(&a, port, qp ? qp->qpn : 0);
+	return rc;
+}
+
 W(int, drv_eth_gid_set, struct drv_device *dev, unsigned port, unsigned index,
   const struct drv_gid *gid)
 {

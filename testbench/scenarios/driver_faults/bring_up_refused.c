@@ -60,7 +60,7 @@ static void few_vectors(struct tb *tb, struct tb_end *a)
 
 	a->platform->msix_vectors = 2;
 	rc = come_up(a, &dev);
-	expect_equal(rc, 0);
+	must(rc);
 	if (!rc) {
 		must(drv_query_device(dev, &attr));
 		expect_equal(attr.comp_vectors, 1);
@@ -174,7 +174,7 @@ SCENARIO(bring_up_refused,
 	host.ops.irq_request = irq_request;
 	few_vectors(tb, a);
 	all_is_back(tb, a);
-	expect_equal(probe(a), 0);
+	must(probe(a));
 	all_is_back(tb, a);
 	expect_that(commands(tb, a, &tolerated), >, 30);
 	expect_that(tolerated, <=, DISPENSABLE);

@@ -61,6 +61,7 @@ SCENARIO(bring_up_silent,
 	host.real = a->platform->ops;
 	host.ops = *host.real;
 	host.ops.mmio_write = mmio_write;
+	must(probe(a, NEVER));
 	do {
 		name_row("after %u answers", n);
 		if (probe(a, n)) {

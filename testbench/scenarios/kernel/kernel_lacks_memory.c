@@ -91,6 +91,22 @@ static void make_queues(struct tb *tb, struct all *o)
 		MAKE(o, o->handle, ib_open_qp(o->xrcd, o->target->qp_num, NULL, NULL));
 }
 
+static void query_port(struct tb *tb, struct all *o)
+{
+	struct ib_port_attr port;
+	uint8_t own[DRV_GID_BYTES];
+	union ib_gid gid;
+	uint16_t pkey;
+
+	must(drv_query_gid(o->end->dev, 1, 0, own));
+	DO(o, ib_query_port(o->device, 1, &port));
+	expect_equal(port.lid, o->end->lid);
+	DO(o, ib_query_gid(o->device, 1, 0, &gid));
+	expect_true(!memcmp(gid.raw, own, sizeof(own)));
+	DO(o, ib_query_pkey(o->device, 1, 0, &pkey));
+	expect_equal(pkey, 0xffff);
+}
+
 static void change_queues(struct tb *tb, struct all *o)
 {
 	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = 1, .qkey = 5};
@@ -211,6 +227,7 @@ SCENARIO(kernel_lacks_memory,
 
 	for (unsigned commands = 0; commands < 2 && o.device && still_right(); commands++) {
 		o.commands = commands;
+		query_port(tb, &o);
 		make_queues(tb, &o);
 		change_queues(tb, &o);
 		make_memory(tb, &o);

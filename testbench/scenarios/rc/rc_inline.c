@@ -21,6 +21,17 @@ SCENARIO(rc_inline, "inline SENDs through BlueFlame, without a DMA read of the W
 	expect_stat(a, wqe_fetch, reads, 0);
 }
 
+SCENARIO(rc_inline_empty, "an inline SEND without data: the WQE has no inline segment",
+	 .inline_bytes = 64)
+{
+	post_recv(b, .wr_id = 1, .len = 64);
+	post_send(a, .wr_id = 1, .len = 0, .inlined = true);
+	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xfffffe, .len = 0);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+	expect_cqe(a, .wr_id = 1);
+	expect_cqe(b, .wr_id = 1, .byte_len = 0);
+}
+
 SCENARIO(rc_inline_large, "BlueFlame registers of 1 KiB, as the device then says they are",
 	 .inline_bytes = 400, .settings = {"hca.doorbell.log_bf_reg=10"})
 {
