@@ -2,7 +2,10 @@
 /* The library: makes the address handle for the answer to a datagram, from the datagram's
  * completion and GRH. Also the names of enum values. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/macros.h"
+#include "model/interface/queues.h"
+#include "model/interface/wire.h"
 
 #include <arpa/inet.h>
 
@@ -19,7 +22,8 @@ static int gid_index(struct ibv_context *context, uint8_t port, const union ibv_
 }
 
 /* The 40 bytes of an Ethernet port have an IPv4 header or a GRH. The kernel finds the sender's MAC when
- * the handle is created. */
+ * the handle is created. Source: rdma-core ibv_init_ah_from_wc, which also takes the hop limit of the
+ * header for that of the answer. */
 static int ah_from_roce(struct ibv_context *context, uint8_t port, const struct ibv_wc *wc,
 			const void *area, struct ibv_ah_attr *attr)
 {
@@ -27,11 +31,21 @@ static int ah_from_roce(struct ibv_context *context, uint8_t port, const struct 
 	union ib_gid own;
 	const unsigned version = drv_eth_grh_parse(area, a.grh.dgid.raw, own.raw);
 	const int index = ib_find_roce_gid(UV_CONTEXT(context)->file->device, port, &own, version);
+	const struct ipv4_hdr *ip =
+		(const void *)((const uint8_t *)area + UD_GRH_AREA - sizeof(*ip));
+	const struct grh *grh = area;
 
 	if (index < 0)
 		return -1;
 	a.grh.sgid_index = (uint8_t)index;
-	a.grh.hop_limit = HOPS_BACK;
+	if (version == 2 && gid_is_ipv4(a.grh.dgid.raw)) {
+		a.grh.traffic_class = (uint8_t)ipv4_hdr_get_tos(ip);
+		a.grh.hop_limit = (uint8_t)ipv4_hdr_get_ttl(ip);
+	} else {
+		a.grh.flow_label = grh_get_flow_label(grh);
+		a.grh.traffic_class = (uint8_t)grh_get_tclass(grh);
+		a.grh.hop_limit = (uint8_t)grh_get_hop_limit(grh);
+	}
 	*attr = a;
 	return 0;
 }

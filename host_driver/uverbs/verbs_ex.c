@@ -72,11 +72,23 @@ static bool gid_is_empty(const union ibv_gid *gid)
 	return !memcmp(gid->raw, none.raw, sizeof(none.raw));
 }
 
+/* Which RoCE a GID of an Ethernet port belongs to; 0: the port is one of InfiniBand. */
+static unsigned roce_version(struct ibv_context *context, unsigned port, unsigned index)
+{
+	const struct ib_device *ib = UV_CONTEXT(context)->file->device;
+	struct drv_gid gid;
+
+	if (!rdma_protocol_roce(ib, port) || drv_eth_gid_get(ib->drv, port, index, &gid))
+		return 0;
+	return gid.version;
+}
+
 int ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
 		     struct ibv_gid_entry *entry, uint32_t flags)
 {
-	struct ibv_gid_entry e = {
-		.gid_index = gid_index, .port_num = port_num, .gid_type = IBV_GID_TYPE_IB};
+	static const uint32_t types[] = {IBV_GID_TYPE_IB, IBV_GID_TYPE_ROCE_V1,
+					 IBV_GID_TYPE_ROCE_V2};
+	struct ibv_gid_entry e = {.gid_index = gid_index, .port_num = port_num};
 
 	if (flags || port_num > UINT8_MAX || gid_index > INT_MAX)
 		return EINVAL;
@@ -84,6 +96,7 @@ int ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gi
 		return errno;
 	if (gid_is_empty(&e.gid))
 		return ENODATA;
+	e.gid_type = types[roce_version(context, port_num, gid_index)];
 	*entry = e;
 	return 0;
 }
@@ -119,7 +132,8 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned i
 	int rc = ibv_query_gid(context, port_num, (int)index, &gid);
 
 	if (!rc)
-		*type = IBV_GID_TYPE_SYSFS_IB_ROCE_V1;
+		*type = roce_version(context, port_num, index) == 2 ? IBV_GID_TYPE_SYSFS_ROCE_V2
+								    : IBV_GID_TYPE_SYSFS_IB_ROCE_V1;
 	return rc;
 }
 

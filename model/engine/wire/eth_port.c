@@ -89,10 +89,15 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 
 static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 {
-	const uint64_t now = hca_now(lp->hca), start = pkt->ready_ps > now ? pkt->ready_ps : now;
+	struct eth_port *eth = lp->config.eth;
+	const uint64_t now = hca_now(lp->hca);
+	uint64_t start = pkt->ready_ps > now ? pkt->ready_ps : now;
 
+	if (eth->turned_ps > start)
+		start = eth->turned_ps;
+	eth->turned_ps = start + frame_ps(lp, pkt);
 	pkt->loopback = true;
-	pkt->sent_ps = start + frame_ps(lp, pkt);
+	pkt->sent_ps = eth->turned_ps;
 	link_turn_around(lp, pkt);
 	return pkt->sent_ps;
 }

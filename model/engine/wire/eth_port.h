@@ -53,6 +53,7 @@ struct eth_port {
 
 	struct link_port *lp;
 	uint64_t buffered;       /* bytes in the receive buffer */
+	uint64_t turned_ps;      /* frames to the port itself follow one another until then */
 	uint64_t paused_bytes;   /* bytes of frames that wait for the end of a pause */
 	uint64_t asked_until_ps; /* the other end is to be silent until then; 0: it is not */
 	struct event ask_again;

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { GIDS = 512, NO_PORT = 9 };
+enum { GIDS = 512, NO_PORT = 9, NO_RATE = 99, UNTOUCHED = 77 };
 
 struct truth {
 	struct drv_device_attr device;
@@ -25,9 +25,12 @@ struct truth {
 
 static int device_is(struct ibv_context *c, const struct drv_device_attr *d)
 {
-	struct ibv_device_attr_ex ex;
+	const struct ibv_query_device_ex_input unknown = {.comp_mask = 1};
+	struct ibv_device_attr_ex ex = {.comp_mask = UNTOUCHED};
 	struct ibv_device_attr *is = &ex.orig_attr;
 
+	if (ibv_query_device_ex(c, &unknown, &ex) != EINVAL || ex.comp_mask != UNTOUCHED)
+		return __LINE__;
 	if (ibv_query_device_ex(c, NULL, &ex) || !ex.hca_core_clock ||
 	    DIFFER(ex.phys_port_cnt_ex, d->ports) ||
 	    DIFFER(ex.device_cap_flags_ex, is->device_cap_flags))
@@ -65,6 +68,20 @@ static int names_are(struct ibv_context *c, const struct drv_device_attr *d)
 	    !strcmp(ibv_port_state_str(IBV_PORT_ACTIVE), ibv_port_state_str(IBV_PORT_DOWN)))
 		return __LINE__;
 	return 0;
+}
+
+/* What a simulated process does not have. */
+static int absent(struct ibv_context *c)
+{
+	char text[8];
+
+	errno = 0;
+	return ibv_get_device_index(c->device) == -1 && !ibv_fork_init() &&
+			       ibv_is_fork_initialized() == IBV_FORK_UNNEEDED &&
+			       ibv_read_sysfs_file("/", "x", text, sizeof(text)) == -1 &&
+			       errno == ENOENT
+		       ? 0
+		       : __LINE__;
 }
 
 static int port_is(struct ibv_context *c, const struct drv_port_attr *p)
@@ -131,6 +148,11 @@ static int rates_are(void)
 		    ibv_rate_to_mbps(rates[i].rate) != rates[i].mbps ||
 		    mbps_to_ibv_rate(rates[i].mbps) != rates[i].rate)
 			return __LINE__;
+	if (ibv_rate_to_mult((enum ibv_rate)NO_RATE) != -1 ||
+	    ibv_rate_to_mbps((enum ibv_rate)NO_RATE) != -1 ||
+	    ibv_rate_to_mult(IBV_RATE_MAX) != -1 || ibv_rate_to_mbps(IBV_RATE_MAX) != -1 ||
+	    ibv_rate_to_mult(IBV_RATE_14_GBPS) != -1 || ibv_rate_to_mbps(IBV_RATE_14_GBPS) != 14062)
+		return __LINE__;
 	return mult_to_ibv_rate(-1) == IBV_RATE_MAX && mbps_to_ibv_rate(1) == IBV_RATE_MAX
 		       ? 0
 		       : __LINE__;
@@ -153,16 +175,18 @@ static int clock_runs(struct ibv_context *c)
 static int program(void *arg)
 {
 	const struct truth *t = arg;
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	int rc, n = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
 	struct ibv_context *c = list ? ibv_open_device(list[0]) : NULL;
-	int rc;
 
-	if (!c)
+	if (!c || n != 1 || list[n])
 		return __LINE__;
 	ibv_free_device_list(list);
 	rc = device_is(c, &t->device);
 	if (!rc)
 		rc = names_are(c, &t->device);
+	if (!rc)
+		rc = absent(c);
 	if (!rc)
 		rc = port_is(c, &t->port);
 	if (!rc)

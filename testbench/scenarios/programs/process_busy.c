@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread of a process is inside a call for an object while another one wants to destroy the object, or
+ * to close the context: it is told that the object is busy, nothing has changed, and when the call has
+ * ended both succeed. The same for two threads that change the groups of one queue pair: whoever is told
+ * that it is busy asks again, and in the end the queue pair is in both groups, and in each of them once.
+ */
+/* behaviours: PROCESS-busy */
+#include "testbench/programs.h"
+#include "testbench/scenarios/programs/refuses.h"
+
+enum { ENTRIES = 100, STEP_US = 1, QKEY = 5, LONG_US = 10000 };
+
+struct two {
+	struct program p;
+	struct ibv_qp *qp;
+	unsigned other; /* the group that the other thread joins */
+	int rc;
+	bool ended;
+};
+
+static void resize(void *arg)
+{
+	struct two *t = arg;
+
+	t->rc = ibv_resize_cq(t->p.cq, ENTRIES);
+	t->ended = true;
+}
+
+static void wait_ended(const struct two *t)
+{
+	for (unsigned us = 0; us < LONG_US && !t->ended; us += STEP_US)
+		process_sleep_us(STEP_US);
+}
+
+static int destroyed_in_use(struct two *t)
+{
+	t->ended = false;
+	if (process_thread("resizer", resize, t))
+		return __LINE__;
+	process_sleep_us(STEP_US);
+	if (t->ended)
+		return __LINE__;
+	GIVES(ibv_destroy_cq(t->p.cq), EBUSY);
+	GIVES(ibv_close_device(t->p.context), EBUSY);
+	wait_ended(t);
+	if (!t->ended || t->rc || t->p.cq->cqe < ENTRIES)
+		return __LINE__;
+	return 0;
+}
+
+static const union ibv_gid groups[2] = {{.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 1}},
+					{.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 2}}};
+
+static int join(struct ibv_qp *qp, const union ibv_gid *group)
+{
+	int rc = ibv_attach_mcast(qp, group, 0xc001);
+
+	while (rc == EBUSY) {
+		process_sleep_us(STEP_US);
+		rc = ibv_attach_mcast(qp, group, 0xc001);
+	}
+	return rc;
+}
+
+static void joiner(void *arg)
+{
+	struct two *t = arg;
+
+	t->rc = join(t->qp, &groups[t->other]);
+	t->ended = true;
+}
+
+/* Both join different groups, or the same one, which counts once. */
+static int joined_at_once(struct two *t, unsigned other)
+{
+	t->ended = false;
+	t->other = other;
+	if (process_thread("joiner", joiner, t))
+		return __LINE__;
+	process_sleep_us(STEP_US);
+	if (t->ended || join(t->qp, &groups[0]))
+		return __LINE__;
+	wait_ended(t);
+	if (!t->ended || t->rc)
+		return __LINE__;
+	for (unsigned i = 0; i <= other; i++) {
+		GIVES(ibv_detach_mcast(t->qp, &groups[i], 0xc001), 0);
+		GIVES(ibv_detach_mcast(t->qp, &groups[i], 0xc001), EINVAL);
+	}
+	return 0;
+}
+
+static int program(void *arg)
+{
+	struct two t = {.rc = -1};
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_UD,
+					.cap = {.max_send_wr = 1, .max_send_sge = 1}};
+	int rc = program_open(&t.p) ? __LINE__ : 0;
+
+	if (rc)
+		return rc;
+	init.send_cq = init.recv_cq = t.p.cq;
+	rc = destroyed_in_use(&t);
+	t.qp = ibv_create_qp(t.p.pd, &init);
+	if (!rc)
+		rc = t.qp ? joined_at_once(&t, 1) : __LINE__;
+	if (!rc)
+		rc = joined_at_once(&t, 0);
+	if (rc)
+		return rc;
+	return ibv_destroy_qp(t.qp) || ibv_destroy_cq(t.p.cq) || ibv_dereg_mr(t.p.mr) ||
+			       ibv_dealloc_pd(t.p.pd) || ibv_close_device(t.p.context)
+		       ? __LINE__
+		       : 0;
+}
+
+SCENARIO(process_busy, "an object is destroyed while another thread is inside a call for it",
+	 .no_qps = true, .of_mlx4 = "the time that a command takes")
+{
+	expect_exit(start_process(a, program, NULL), 0);
+}

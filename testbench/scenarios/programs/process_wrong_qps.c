@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wrong arguments for calls of libibverbs that make or open a queue pair: each is refused with the errno of
+ * the manual pages, the right call after it succeeds, and in the end the driver holds what it held before.
+ * Nothing can be posted to a handle of a target.
+ */
+/* behaviours: PROCESS-wrong-arguments */
+#include "model/interface/macros.h"
+#include "testbench/programs.h"
+#include "testbench/scenarios/programs/refuses.h"
+
+enum {
+	NO_SUCH = 0x7fffff,
+	UNKNOWN = 1 << 20,
+	TOO_MANY = 1 << 24,
+
+	LEN = 64,
+	NO_QP = 0xfffffe
+};
+
+static struct ibv_qp_init_attr_ex datagram(const struct program *p)
+{
+	return (struct ibv_qp_init_attr_ex){
+		.qp_type = IBV_QPT_UD,
+		.send_cq = p->cq,
+		.recv_cq = p->cq,
+		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = p->pd};
+}
+
+static int creation(void *arg)
+{
+	struct program *p = arg;
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_XRC_RECV};
+	struct ibv_qp_init_attr_ex ex = datagram(p);
+	struct ibv_qp *qp;
+
+	REFUSED(ibv_create_qp(p->pd, &init), EINVAL);
+	init.qp_type = IBV_QPT_RC;
+	REFUSED(ibv_create_qp(p->pd, &init), EINVAL); /* without CQs */
+	ex.comp_mask = 0;
+	REFUSED(ibv_create_qp_ex(p->context, &ex), EINVAL);
+	ex.comp_mask = IBV_QP_INIT_ATTR_PD | UNKNOWN;
+	REFUSED(ibv_create_qp_ex(p->context, &ex), EOPNOTSUPP);
+	ex.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	ex.create_flags = 1;
+	REFUSED(ibv_create_qp_ex(p->context, &ex), EINVAL);
+	ex.create_flags = 0;
+	ex.pd = NULL;
+	REFUSED(ibv_create_qp_ex(p->context, &ex), EINVAL);
+	ex.pd = p->pd;
+	ex.cap.max_send_wr = TOO_MANY;
+	REFUSED(ibv_create_qp_ex(p->context, &ex), EINVAL);
+	GIVES(ex.cap.max_send_wr, TOO_MANY);
+	ex.cap.max_send_wr = 4;
+	ex.create_flags = 1; /* without the bit they do not count */
+	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+	qp = ibv_create_qp_ex(p->context, &ex);
+	if (!qp || qp->qp_type != IBV_QPT_UD || qp->state != IBV_QPS_RESET || qp->pd != p->pd)
+		return __LINE__;
+	GIVES(ibv_destroy_qp(qp), 0);
+	return 0;
+}
+
+/* Posting by calls: operations that the type of queue pair does not have. */
+static int impossible(void *arg)
+{
+	struct program *p = arg;
+	static const struct {
+		enum ibv_qp_type type;
+		uint64_t ops;
+	} rows[] = {
+		{IBV_QPT_RC, IBV_QP_EX_WITH_TSO},
+		{IBV_QPT_XRC_SEND, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_TSO},
+		{IBV_QPT_UC, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_READ},
+		{IBV_QPT_UC, IBV_QP_EX_WITH_SEND_WITH_INV},
+		{IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_WRITE},
+		{IBV_QPT_UD, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_LOCAL_INV},
+		{IBV_QPT_XRC_RECV, IBV_QP_EX_WITH_SEND},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ibv_qp_init_attr_ex init = {.qp_type = rows[i].type,
+						   .send_cq = p->cq,
+						   .recv_cq = p->cq,
+						   .comp_mask = IBV_QP_INIT_ATTR_PD |
+								IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+						   .pd = p->pd,
+						   .send_ops_flags = rows[i].ops};
+
+		REFUSED(ibv_create_qp_ex(p->context, &init), EOPNOTSUPP);
+	}
+	return 0;
+}
+
+/* A handle of a target has no queues. */
+static int opening(void *arg)
+{
+	struct program *p = arg;
+	const unsigned all = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+	struct ibv_qp_open_attr open = {.xrcd = p->xrcd, .qp_type = IBV_QPT_XRC_RECV};
+	struct ibv_send_wr send = {.opcode = IBV_WR_SEND}, *bad_send = NULL;
+	struct ibv_recv_wr recv = {.num_sge = 0}, *bad_recv = NULL;
+	struct ibv_qp *qp;
+
+	if (program_target(p))
+		return __LINE__;
+	open.qp_num = p->qpn;
+	for (unsigned bit = 1; bit <= all; bit <<= 1) {
+		open.comp_mask = all & ~bit;
+		if (all & bit)
+			REFUSED(ibv_open_qp(p->context, &open), EINVAL);
+	}
+	open.comp_mask = all | IBV_QP_OPEN_ATTR_RESERVED;
+	REFUSED(ibv_open_qp(p->context, &open), EOPNOTSUPP);
+	open.comp_mask = all;
+	open.qp_type = IBV_QPT_RC;
+	REFUSED(ibv_open_qp(p->context, &open), EINVAL);
+	open.qp_type = IBV_QPT_XRC_RECV;
+	open.xrcd = NULL;
+	REFUSED(ibv_open_qp(p->context, &open), EINVAL);
+	open.xrcd = p->xrcd;
+	open.qp_num = NO_SUCH;
+	REFUSED(ibv_open_qp(p->context, &open), EINVAL);
+	open.qp_num = p->qpn;
+	qp = ibv_open_qp(p->context, &open);
+	if (!qp || qp->qp_num != p->qpn || qp->qp_type != IBV_QPT_XRC_RECV || qp->qp_context)
+		return __LINE__;
+	if (ibv_post_send(qp, &send, &bad_send) != EINVAL || bad_send != &send ||
+	    ibv_post_recv(qp, &recv, &bad_recv) != EINVAL || bad_recv != &recv)
+		return __LINE__;
+	GIVES(ibv_destroy_qp(qp), 0);
+	GIVES(ibv_destroy_qp(p->qp), 0);
+	return 0;
+}
+
+static int close_all(void *arg)
+{
+	struct program *p = arg;
+
+	return program_close_xrcd(p) || ibv_dereg_mr(p->mr) || ibv_destroy_cq(p->cq) ||
+	       ibv_dealloc_pd(p->pd) || ibv_close_device(p->context);
+}
+
+SCENARIO(process_wrong_qps, "wrong arguments for calls that make or open a queue pair",
+	 .no_qps = true, .any_packets = true)
+{
+	static int (*const groups[])(void *arg) = {creation, impossible, opening};
+	struct program p = {.file = "domain", .peer_lid = 1, .peer_qpn = NO_QP};
+	struct process *worker = start_worker(a);
+	unsigned before;
+
+	run_in(worker, program_open, &p);
+	run_in(worker, program_open_xrcd, &p);
+	before = driver_holds(a->dev);
+	for_each_row(i, groups) {
+		run_in(worker, groups[i], &p);
+		expect_equal(driver_holds(a->dev), before);
+	}
+	run_in(worker, close_all, &p);
+	end_worker(worker);
+}
