@@ -249,8 +249,10 @@ int ib_send_cm_rep(struct ib_cm_id *cm_id, const struct ib_cm_rep_param *p)
 	id->rq_psn = p->starting_psn;
 	id->responder_resources = p->responder_resources;
 	id->initiator_depth = p->initiator_depth;
-	if (id->has_alternate && p->failover_accepted != CM_FAILOVER_ACCEPTED)
+	if (id->has_alternate && p->failover_accepted != CM_FAILOVER_ACCEPTED) {
 		id->has_alternate = false;
+		id->alt_av = (struct cm_av){0};
+	}
 	id->ib.lap_state = id->has_alternate ? IB_CM_LAP_IDLE : IB_CM_LAP_UNINIT;
 	cm_set_state(id, IB_CM_REP_SENT);
 	rc = cm_post_request(id, id->response_ps, id->max_cm_retries);

@@ -197,6 +197,10 @@ static int neighbour_wait(struct net_port *net, const struct neigh_address *whom
 		if (n && n->state == NEIGH_INCOMPLETE)
 			p->ops->waitq_wait(p, net->waitq, deadline);
 	}
+	/* an address that was stale is probed when nothing is heard of it for a while */
+	n = neigh_find(&net->neighbours, whom);
+	if (n && n->state == NEIGH_DELAY)
+		drv_cq_wake(net->ring.cq);
 	net->waiting--;
 	return rc;
 }

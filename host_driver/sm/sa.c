@@ -192,6 +192,9 @@ static void request_came(void *arg, unsigned port, unsigned qpn, const struct dr
 	    mad_hdr_get_method(hdr) == MAD_METHOD_REPORT)
 		return;
 	status = serve(sa, &mad);
+	/* there is no SetResp: a Set is answered as a Get is. Source: IBA 13.4.5 */
+	if (mad_hdr_get_method(hdr) == MAD_METHOD_SET)
+		mad_hdr_set_method(hdr, MAD_METHOD_GET);
 	mad_hdr_set_method(hdr, mad_hdr_get_method(hdr) | MAD_RESPONSE_BIT);
 	mad_hdr_set_status(hdr, status);
 	drv_mad_send(sa->dev, port, qpn, from, &mad);

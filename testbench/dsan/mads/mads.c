@@ -254,8 +254,7 @@ static void response_came(const struct special *s, const struct smp *mad)
 {
 	const uint64_t tid = mad_hdr_get_tid(smp_hdr_const(mad));
 
-	/* the SMI drops what is not at the end of its way back */
-	if (mads_is_directed(mad) && mad_hdr_get_hop_pointer(smp_hdr_const(mad)) > 1)
+	if (!mads_smi_takes(mad, s->port, false))
 		return;
 	for (struct mad_call *call = waiting; call; call = call->next) {
 		if (call->s != s || call->came ||
@@ -334,6 +333,7 @@ void mads_call(struct mad_call *call, struct checker *c, unsigned port, unsigned
 	*call = (struct mad_call){.next = waiting, .request = request, .response = response};
 	waiting = call;
 	call->s = c ? mads_special_at(c, port, qpn) : NULL;
+	call->may_leave = mads_smi_takes(request, port, true);
 	if (call->s)
 		mads_leaving_add(call->s, &l);
 }
@@ -415,7 +415,7 @@ void mads_call_end(struct mad_call *call, struct ask *a, int rc)
 			   " us before its caller went on, with %d: see what mad_call waits for, "
 			   "and whether give_response wakes it",
 			   name, (hca_now(a->c->host.hca) - call->came_ps) / 1000000, rc);
-	} else if (rc && !has_left(call) && call->s->first == call->s->sent) {
+	} else if (rc && call->may_leave && !has_left(call) && call->s->first == call->s->sent) {
 		ask_report(a, RULE_mad_lost, mads_object_of(call->s),
 			   "a request (%s) was not sent, and the call ends with %d", name, rc);
 	}

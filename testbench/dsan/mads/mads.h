@@ -49,6 +49,7 @@ struct mad_call {
 	struct special *s; /* NULL: it is not followed */
 	const struct smp *request;
 	const struct smp *response;
+	bool may_leave; /* it is one that the SMI sends */
 	bool came;
 	uint64_t came_ps;
 	struct smp answer;

@@ -59,6 +59,8 @@ struct special {
 
 /* NULL: there is none. */
 struct special *mads_special_of(const struct drv_qp *qp);
+/* Whether the SMI of that port lets a MAD of the host leave, or takes one that has come. */
+bool mads_smi_takes(const struct smp *smp, unsigned port, bool leaves);
 struct special *mads_special_at(const struct checker *c, unsigned port, unsigned qpn);
 struct special *mads_special_each(struct special *last);
 struct guest_object mads_object_of(const struct special *s);

@@ -21,6 +21,11 @@ static int pointer_asked(const struct smp *smp, unsigned port, bool leaves)
 	return count && !pointer && smp_initial_path_cptr(smp)[1] == port ? 1 : -1;
 }
 
+bool mads_smi_takes(const struct smp *smp, unsigned port, bool leaves)
+{
+	return !mads_is_directed(smp) || pointer_asked(smp, port, leaves) >= 0;
+}
+
 void mads_hop_check(const struct smp *before, const struct smp *after, unsigned port, bool goes_on,
 		    bool leaves, const void *pc)
 {

@@ -8,17 +8,21 @@
 #include "model/engine/base/engine.h"
 #include "testbench/connect.h"
 
-enum { ON_A = 1, ON_B = 2, CODE = 14, RESET_BIT = 1, SETTLE_MS = 10 };
+enum { ON_A = 1, ON_B = 2, CODE = 14, RESET_BIT = 1, SETTLE_MS = 10, ASK_MS = 100000 };
 
 SCENARIO(cm_dead, "a device dies under connections: their messages fail, their states stay",
 	 .no_qps = true, .any_packets = true, .settings = {"host.catas_poll=1ms"},
 	 .of_mlx4 = "error buffer")
 {
 	struct conn *asked_by, *asked, *replied, *replier, *up, *up_peer, *left, *left_peer, *idle;
+	struct conn *told, *teller, *asks_qp;
+	const struct ib_cm_sidr_rep_param found = {.status = IB_SIDR_SUCCESS};
+	struct ib_cm_sidr_req_param sidr = {.service_id = htobe64(ON_A)};
+	struct ib_cm_id *asked_qp;
 	struct conn *at_a, *at_b;
 	struct ib_cm_rep_param reply = {.responder_resources = 1, .initiator_depth = 1};
 	struct ib_cm_req_param request;
-	struct sa_path_rec path;
+	struct sa_path_rec path, back;
 
 	start_cm();
 	at_a = conn_listen(a, ON_A);
@@ -40,8 +44,23 @@ SCENARIO(cm_dead, "a device dies under connections: their messages fail, their s
 	left_peer = conn_establish(left, at_b, .service = ON_B);
 	if (!still_right())
 		return;
+	told = conn_new(a);
+	teller = conn_establish(told, at_b, .service = ON_B);
+	asks_qp = conn_new(b);
+	ask_path(b, &back);
+	if (!still_right())
+		return;
 	must(ib_send_cm_dreq(left_peer->id, NULL, 0));
 	expect_cm(left, IB_CM_DREQ_RECEIVED);
+	must(ib_send_cm_lap(teller->id, &back, NULL, 0));
+	expect_cm(told, IB_CM_LAP_RECEIVED);
+	sidr.path = &back;
+	sidr.timeout_ms = ASK_MS;
+	must(ib_send_cm_sidr_req(asks_qp->id, &sidr));
+	expect_cm(at_a, IB_CM_SIDR_REQ_RECEIVED);
+	if (!still_right())
+		return;
+	asked_qp = at_a->last.id;
 
 	ignore_events(b);
 	hca_catastrophe(host_hca(a->host), ERR_BUF_INJECTED, 0, "a test");
@@ -58,6 +77,15 @@ SCENARIO(cm_dead, "a device dies under connections: their messages fail, their s
 	expect_state(replied, IB_CM_REP_RCVD);
 	must_fail(-EIO, ib_send_cm_lap(up->id, &path, NULL, 0));
 	expect_equal(up->id->lap_state, IB_CM_LAP_UNINIT);
+	must_fail(-EIO, ib_send_cm_mra(told->id, CODE, NULL, 0));
+	expect_equal(told->id->lap_state, IB_CM_LAP_RCVD);
+	must_fail(-EIO, ib_send_cm_apr(told->id, IB_CM_APR_REJECT, NULL, 0, NULL, 0));
+	expect_equal(told->id->lap_state, IB_CM_LAP_RCVD);
+	sidr.path = &path;
+	must_fail(-EIO, ib_send_cm_sidr_req(idle->id, &sidr));
+	expect_state(idle, IB_CM_IDLE);
+	must_fail(-EIO, ib_send_cm_sidr_rep(asked_qp, &found));
+	expect_equal(asked_qp->state, IB_CM_SIDR_REQ_RCVD);
 	must_fail(-EIO, ib_send_cm_dreq(up->id, NULL, 0));
 	expect_state(up, IB_CM_TIMEWAIT);
 	expect_cm(up, IB_CM_TIMEWAIT_EXIT);
@@ -67,10 +95,14 @@ SCENARIO(cm_dead, "a device dies under connections: their messages fail, their s
 	conn_end(replied);
 	conn_end(up);
 	conn_end(left);
+	conn_end(told);
+	ib_destroy_cm_id(asked_qp);
 	conn_end(at_a);
 	conn_end(asked_by);
 	conn_end(replier);
 	conn_end(up_peer);
+	conn_end(teller);
+	conn_end(asks_qp);
 	conn_end(left_peer);
 	conn_end(at_b);
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);

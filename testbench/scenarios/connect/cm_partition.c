@@ -2,6 +2,7 @@
 /*
  * A connection in a partition of its own, whose P_Key stands at another index in the table of each
  * port. The REQ carries the P_Key. Each side finds its own index, so its packets have that P_Key.
+ * When one side has left the partition, it rejects the next REQ.
  */
 /* behaviours: IBA-12.6.5-partition */
 #include "testbench/connect.h"
@@ -10,13 +11,13 @@
 enum { SERVICE = 0x1234, PARTITION = 0x8012, INDEX_A = 1, INDEX_B = 3 };
 
 static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsigned hops,
-			uint32_t index)
+			uint32_t index, uint32_t pkey)
 {
 	struct pkey_table table = {{0}};
 	struct smp answer;
 
 	pkey_table_set(&table, 0, 0xffff);
-	pkey_table_set(&table, index, PARTITION);
+	pkey_table_set(&table, index, pkey);
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
 	    .data = &table);
 	expect_event(of, IBV_EVENT_PKEY_CHANGE);
@@ -31,8 +32,8 @@ SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at 
 	struct sa_path_rec path;
 	struct ib_qp_attr attr;
 
-	write_table(tb, a, a, 0, INDEX_A);
-	write_table(tb, a, b, 1, INDEX_B);
+	write_table(tb, a, a, 0, INDEX_A, PARTITION);
+	write_table(tb, a, b, 1, INDEX_B, PARTITION);
 	start_cm();
 	listener = conn_listen(b, SERVICE);
 	client = conn_new(a);
@@ -54,6 +55,12 @@ SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at 
 	ignore_packets();
 	conn_disconnect(client, server);
 	conn_end(server);
+	conn_end(client);
+	client = conn_new(a);
+	write_table(tb, a, b, 1, INDEX_B, 0);
+	conn_request(client, .service = SERVICE, .path = &path);
+	expect_cm(client, IB_CM_REJ_RECEIVED);
+	expect_equal(client->last.cm.param.rej_rcvd.reason, IB_CM_REJ_UNSUPPORTED);
 	conn_end(client);
 	conn_end(listener);
 }

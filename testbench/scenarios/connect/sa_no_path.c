@@ -2,7 +2,8 @@
 /*
  * Questions that the SA answers with an error: a path to a GID that nobody has, and one from a GID
  * that is not this port's. The asker hears of the error, and gets no path. The next right question
- * gets its answer. A question that is lost is asked again at its timeout, and not before.
+ * gets its answer. A question that is lost is asked again at its timeout, and not before. One from
+ * a port that the device does not have is not asked at all.
  */
 /* behaviours: IBA-15.4.4-sa-status */
 #include "testbench/connect.h"
@@ -43,8 +44,11 @@ static int status_of(struct tb *tb, struct tb_end *a, const union ib_gid *from,
 SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears of it",
 	 .no_qps = true, .any_packets = true)
 {
+	static const unsigned no_ports[] = {0, 9};
 	union ib_gid here, there, nowhere;
-	struct sa_path_rec path;
+	struct sa_path_rec path = {0};
+	struct ib_sa_client client = {0};
+	struct ib_sa_query *query;
 	uint64_t begun;
 
 	start_cm();
@@ -54,6 +58,9 @@ SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears 
 	nowhere.raw[sizeof(nowhere.raw) - 1] ^= 0xff;
 	expect_equal(status_of(tb, a, &here, &nowhere), -EINVAL);
 	expect_equal(status_of(tb, a, &nowhere, &there), -EINVAL);
+	for_each_row(i, no_ports)
+		must_fail(-EINVAL, ib_sa_path_rec_get(&client, ib_device_of(a), no_ports[i], &path,
+						      0, 1, GFP_KERNEL, path_came, NULL, &query));
 	ask_path(a, &path);
 	expect_equal(be16toh(path.ib.dlid), b->lid);
 	lose_mad(b_to_a);

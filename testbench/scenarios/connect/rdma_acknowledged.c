@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread still has an event of an id that another thread destroys or takes to another channel.
+ * Both calls wait until the event has been acknowledged, and not longer, so that no thread ever
+ * has an event whose id is gone.
+ */
+/* behaviours: IBA-A11-ip-cm-service */
+#include "testbench/connect.h"
+
+enum { PORT = 5, LATE_US = 10000, TOLERANCE_US = 1000 };
+
+static void acknowledges(void *arg)
+{
+	process_sleep_us(LATE_US);
+	rdma_ack_cm_event(arg);
+}
+
+/* An id with an event that a thread acknowledges later. */
+static struct rdma_cm_id *with_event(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	if (ip_resolve(channel, IP_B, PORT, NULL, &id) || rdma_get_cm_event(channel, &event) ||
+	    event->event != RDMA_CM_EVENT_ADDR_RESOLVED ||
+	    process_thread("acknowledges", acknowledges, event))
+		return NULL;
+	return id;
+}
+
+static uint64_t us_since(uint64_t begun_ns)
+{
+	return (process_now_ns() - begun_ns) / 1000;
+}
+
+static bool was_late(uint64_t begun_ns)
+{
+	return us_since(begun_ns) >= LATE_US && us_since(begun_ns) < LATE_US + TOLERANCE_US;
+}
+
+static int program(void *arg)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_event_channel *other = rdma_create_event_channel();
+	struct rdma_cm_id *id = channel && other ? with_event(channel) : NULL;
+	uint64_t begun = process_now_ns();
+
+	if (!id || rdma_destroy_id(id) || !was_late(begun))
+		return __LINE__;
+	id = with_event(channel);
+	begun = process_now_ns();
+	if (!id || rdma_migrate_id(id, other) || !was_late(begun) || id->event)
+		return __LINE__;
+	rdma_destroy_event_channel(channel);
+	begun = process_now_ns();
+	if (rdma_destroy_id(id) || us_since(begun) >= TOLERANCE_US)
+		return __LINE__;
+	rdma_destroy_event_channel(other);
+	return 0;
+}
+
+SCENARIO(rdma_acknowledged, "ids that end while a thread still has their event", .no_qps = true,
+	 .any_packets = true)
+{
+	start_cm();
+	expect_exit(start_process(a, program, NULL), 0);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queries to the subnet administrator that no driver sends: with selectors for MTU, rate and life
+ * time, by LIDs of a port with several, for a P_Key, service level or kind of traffic that no path
+ * has, without a source, with another class version, method or attribute. Each answer has the
+ * status that says so, and a path that is found has what the query has named. What is no query gets
+ * no answer.
+ */
+/* behaviours: IBA-15.4.4-sa-status IBA-15.2.5.16-path-record */
+#include "host_driver/sm/sa.h"
+#include "model/interface/cm.h"
+#include "testbench/connect.h"
+#include "testbench/manage.h"
+
+enum {
+	PORT = 1,
+	ANSWER_MS = 20,
+	NODE_RECORD = 0x11,
+	GET_MULTI = 0x14,
+	OTHER_PKEY = 0x8123,
+	NO_PATH = SA_STATUS_NO_RECORDS
+};
+
+/* A query, of host b. */
+struct query {
+	struct sa_mad mad;
+	struct path_record *record; /* what it says */
+};
+
+#define BIT(component) (UINT64_C(1) << PATH_COMP_##component)
+
+static void query_begin(struct query *q)
+{
+	struct mad_hdr *hdr = sa_mad_hdr(&q->mad);
+
+	memset(&q->mad, 0, sizeof(q->mad));
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_ADM);
+	mad_hdr_set_class_version(hdr, SA_CLASS_VERSION);
+	mad_hdr_set_method(hdr, MAD_METHOD_GET);
+	mad_hdr_set_attr_id(hdr, SA_ATTR_PATH_RECORD);
+	q->record = (struct path_record *)(void *)sa_mad_data_ptr(&q->mad);
+}
+
+static void query_say(struct query *q, uint64_t components)
+{
+	sa_mad_set_component_mask(&q->mad, sa_mad_get_component_mask(&q->mad) | components);
+}
+
+/* From host b to host a, by their GIDs. */
+static void query_between(struct tb *tb, struct query *q, struct tb_end *from, struct tb_end *to)
+{
+	query_begin(q);
+	must(drv_query_gid(from->dev, PORT, 0, path_record_sgid_ptr(q->record)));
+	must(drv_query_gid(to->dev, PORT, 0, path_record_dgid_ptr(q->record)));
+	query_say(q, BIT(SGID) | BIT(DGID));
+}
+
+/* Sends it. The answer, which replaces it, must have that status. */
+static void ask_sa(struct tb *tb, struct tb_end *b, struct query *q, unsigned status)
+{
+	const struct drv_mad_addr to = {.dlid = b->peer->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	struct sa_mad answer = {0};
+	const unsigned method = mad_hdr_get_method(sa_mad_hdr(&q->mad));
+
+	if (!still_right())
+		return;
+	must(drv_mad_call(b->dev, PORT, QPN_GSI, &to, &q->mad, &answer, CFG_MS(ANSWER_MS)));
+	expect_equal(mad_hdr_get_method(sa_mad_hdr(&answer)), method | MAD_RESPONSE_BIT);
+	expect_equal(mad_hdr_get_attr_id(sa_mad_hdr(&answer)),
+		     mad_hdr_get_attr_id(sa_mad_hdr(&q->mad)));
+	expect_equal(mad_hdr_get_status(sa_mad_hdr(&answer)), status);
+	q->mad = answer;
+}
+
+static void selectors(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	enum what { MTU, RATE, LIFE };
+	static const struct {
+		const char *name;
+		enum what what;
+		enum sa_selector selector;
+		int more; /* than the path has */
+		unsigned status;
+	} rows[] = {{"a greater MTU", MTU, SA_SELECT_GREATER, 0, NO_PATH},
+		    {"an MTU above a smaller one", MTU, SA_SELECT_GREATER, -1, MAD_STATUS_OK},
+		    {"a smaller MTU", MTU, SA_SELECT_LESS, 0, NO_PATH},
+		    {"an MTU below a greater one", MTU, SA_SELECT_LESS, 1, MAD_STATUS_OK},
+		    {"exactly the MTU", MTU, SA_SELECT_EXACTLY, 0, MAD_STATUS_OK},
+		    {"exactly another MTU", MTU, SA_SELECT_EXACTLY, -1, NO_PATH},
+		    {"the largest MTU", MTU, SA_SELECT_BEST, -1, MAD_STATUS_OK},
+		    {"a greater rate", RATE, SA_SELECT_GREATER, 0, NO_PATH},
+		    {"a smaller rate", RATE, SA_SELECT_LESS, 0, NO_PATH},
+		    {"exactly the rate", RATE, SA_SELECT_EXACTLY, 0, MAD_STATUS_OK},
+		    {"the largest rate", RATE, SA_SELECT_BEST, 0, MAD_STATUS_OK},
+		    {"a longer life time", LIFE, SA_SELECT_GREATER, 0, NO_PATH},
+		    {"a life time above a shorter one", LIFE, SA_SELECT_GREATER, -1, MAD_STATUS_OK},
+		    {"a shorter life time", LIFE, SA_SELECT_LESS, 0, NO_PATH},
+		    {"a life time below a longer one", LIFE, SA_SELECT_LESS, 1, MAD_STATUS_OK},
+		    {"exactly another life time", LIFE, SA_SELECT_EXACTLY, 1, NO_PATH},
+		    {"exactly the life time", LIFE, SA_SELECT_EXACTLY, 0, MAD_STATUS_OK}};
+	struct path_record has;
+	struct query q;
+
+	query_between(tb, &q, b, a);
+	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	has = *q.record;
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		query_between(tb, &q, b, a);
+		if (rows[i].what == MTU) {
+			path_record_set_mtu_selector(q.record, rows[i].selector);
+			path_record_set_mtu(q.record, path_record_get_mtu(&has) + rows[i].more);
+			query_say(&q, BIT(MTU_SELECTOR) | BIT(MTU));
+		} else if (rows[i].what == RATE) {
+			path_record_set_rate_selector(q.record, rows[i].selector);
+			path_record_set_rate(q.record, path_record_get_rate(&has));
+			query_say(&q, BIT(RATE_SELECTOR) | BIT(RATE));
+		} else {
+			path_record_set_life_selector(q.record, rows[i].selector);
+			path_record_set_life_time(q.record,
+						  path_record_get_life_time(&has) + rows[i].more);
+			query_say(&q, BIT(LIFE_SELECTOR) | BIT(LIFE));
+		}
+		ask_sa(tb, b, &q, rows[i].status);
+		if (rows[i].status == MAD_STATUS_OK)
+			expect_true(!memcmp(q.record, &has, sizeof(has)));
+	}
+}
+
+static void other_components(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct query q;
+
+	name_row("a partition without members");
+	query_between(tb, &q, b, a);
+	path_record_set_pkey(q.record, OTHER_PKEY);
+	query_say(&q, BIT(PKEY));
+	ask_sa(tb, b, &q, NO_PATH);
+	name_row("the partition of all");
+	query_between(tb, &q, b, a);
+	path_record_set_pkey(q.record, PKEY_DEFAULT);
+	query_say(&q, BIT(PKEY));
+	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	name_row("a service level");
+	query_between(tb, &q, b, a);
+	path_record_set_sl(q.record, 1);
+	query_say(&q, BIT(SL));
+	ask_sa(tb, b, &q, NO_PATH);
+	name_row("raw packets");
+	query_between(tb, &q, b, a);
+	path_record_set_raw_traffic(q.record, 1);
+	query_say(&q, BIT(RAW));
+	ask_sa(tb, b, &q, NO_PATH);
+	name_row("no source");
+	query_between(tb, &q, b, a);
+	sa_mad_set_component_mask(&q.mad, BIT(DGID));
+	ask_sa(tb, b, &q, SA_STATUS_INSUFFICIENT);
+}
+
+/* Each port has two LIDs. The record names those that were asked for. */
+static void by_lids(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct {
+		const char *name;
+		unsigned slid, dlid, status;
+	} rows[] = {{"base LIDs", b->lid, a->lid, MAD_STATUS_OK},
+		    {"other LIDs", b->lid + 1, a->lid + 1, MAD_STATUS_OK},
+		    {"a LID of nobody", b->lid, b->lid + 2, NO_PATH},
+		    {"from a LID of nobody", b->lid + 2, a->lid, NO_PATH}};
+	uint8_t gid[16];
+	struct query q;
+
+	must(drv_query_gid(a->dev, PORT, 0, gid));
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		query_begin(&q);
+		path_record_set_slid(q.record, rows[i].slid);
+		path_record_set_dlid(q.record, rows[i].dlid);
+		query_say(&q, BIT(SLID) | BIT(DLID));
+		ask_sa(tb, b, &q, rows[i].status);
+		if (rows[i].status != MAD_STATUS_OK)
+			continue;
+		expect_equal(path_record_get_slid(q.record), rows[i].slid);
+		expect_equal(path_record_get_dlid(q.record), rows[i].dlid);
+		expect_true(!memcmp(path_record_dgid_ptr(q.record), gid, sizeof(gid)));
+	}
+}
+
+static void no_queries(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const struct {
+		const char *name;
+		unsigned version, method, attr, status;
+	} rows[] = {{"another class version", 1, MAD_METHOD_GET, SA_ATTR_PATH_RECORD,
+		     MAD_STATUS_BAD_VERSION},
+		    {"a table", SA_CLASS_VERSION, MAD_METHOD_GET_TABLE, SA_ATTR_PATH_RECORD,
+		     MAD_STATUS_BAD_METHOD_ATTR},
+		    {"a deletion", SA_CLASS_VERSION, MAD_METHOD_DELETE, SA_ATTR_PATH_RECORD,
+		     MAD_STATUS_BAD_METHOD_ATTR},
+		    {"another method", SA_CLASS_VERSION, GET_MULTI, SA_ATTR_PATH_RECORD,
+		     MAD_STATUS_BAD_METHOD},
+		    {"another attribute", SA_CLASS_VERSION, MAD_METHOD_GET, NODE_RECORD,
+		     MAD_STATUS_BAD_METHOD_ATTR}};
+	const struct drv_mad_addr to = {.dlid = a->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	struct sa_mad answer;
+	struct query q;
+
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		query_between(tb, &q, b, a);
+		mad_hdr_set_class_version(sa_mad_hdr(&q.mad), rows[i].version);
+		mad_hdr_set_method(sa_mad_hdr(&q.mad), rows[i].method);
+		mad_hdr_set_attr_id(sa_mad_hdr(&q.mad), rows[i].attr);
+		ask_sa(tb, b, &q, rows[i].status);
+	}
+	name_row("a report");
+	query_between(tb, &q, b, a);
+	mad_hdr_set_method(sa_mad_hdr(&q.mad), MAD_METHOD_REPORT);
+	must_fail(-ETIMEDOUT,
+		  drv_mad_call(b->dev, PORT, QPN_GSI, &to, &q.mad, &answer, CFG_MS(ANSWER_MS)));
+}
+
+static void class_port_info(struct tb *tb, struct tb_end *b)
+{
+	const struct class_port_info *info;
+	struct query q;
+
+	name_row("ClassPortInfo");
+	query_begin(&q);
+	mad_hdr_set_attr_id(sa_mad_hdr(&q.mad), SA_ATTR_CLASS_PORT_INFO);
+	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	info = (const struct class_port_info *)(const void *)q.record;
+	expect_equal(class_port_info_get_base_version(info), MAD_BASE_VERSION);
+	expect_equal(class_port_info_get_class_version(info), SA_CLASS_VERSION);
+	expect_equal(class_port_info_get_redirect_lid(info),
+		     0); /* the answer is from the right one */
+}
+
+SCENARIO(sa_queries, "queries to the subnet administrator, and their statuses", .no_qps = true,
+	 .any_packets = true, .lmc = 1)
+{
+	struct sm_sa *again;
+
+	start_cm();
+	must_fail(-EBUSY, sm_sa_start(a->dev, PORT, 0, &again));
+	selectors(tb, a, b);
+	other_components(tb, a, b);
+	by_lids(tb, a, b);
+	no_queries(tb, a, b);
+	class_port_info(tb, b);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Directed-route packets whose hop pointer, hop count or direction is wrong are discarded: requests
+ * that the host wants to send, which hears of it, and answers that arrive, so that the caller waits
+ * until its timeout.
+ */
+/* behaviours: MAD-1 */
+#include "testbench/manage.h"
+
+enum { PORT = 1, ANSWER_MS = 20, MAD_AT = 28, POINTER_AT = MAD_AT + 6, COUNT_AT = MAD_AT + 7 };
+
+static void fill(struct smp *smp, unsigned mgmt_class, unsigned method)
+{
+	struct mad_hdr *hdr = smp_hdr(smp);
+
+	memset(smp, 0, sizeof(*smp));
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, mgmt_class);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, method);
+	mad_hdr_set_attr_id(hdr, SMP_ATTR_NODE_INFO);
+	smp_set_dr_slid(smp, LID_PERMISSIVE);
+	smp_set_dr_dlid(smp, LID_PERMISSIVE);
+}
+
+/* What the host wants to send. */
+static void routes_out(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		const char *name;
+		unsigned count, pointer, port, direction;
+	} rows[] = {{"more hops than a path has room for", SMP_HOPS_MAX + 1, 0, PORT, 0},
+		    {"a pointer that has moved already", 1, 1, PORT, 0},
+		    {"a way through another port", 1, 0, PORT + 1, 0},
+		    {"an answer that is not at its beginning", 1, 1, PORT, 1}};
+	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
+	struct smp request, answer;
+
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		fill(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+		mad_hdr_set_hop_count(smp_hdr(&request), rows[i].count);
+		mad_hdr_set_hop_pointer(smp_hdr(&request), rows[i].pointer);
+		mad_hdr_set_direction(smp_hdr(&request), rows[i].direction);
+		smp_initial_path_ptr(&request)[1] = (uint8_t)rows[i].port;
+		must_fail(-EINVAL, drv_mad_call(a->dev, PORT, QPN_SMI, &to, &request, &answer,
+						CFG_MS(ANSWER_MS)));
+	}
+}
+
+static void answers_in(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		const char *name;
+		unsigned at, bits;
+	} rows[] = {{"one that should go further", POINTER_AT, 2},
+		    {"one with too many hops", COUNT_AT, 0x40}};
+	struct smp answer;
+
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		corrupt_next(b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI, .offset = rows[i].at,
+			     .mask = (uint8_t)rows[i].bits, .fix = FAULT_FIX_BOTH);
+		ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1, .silent = true);
+	}
+	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
+}
+
+SCENARIO(mad_routes, "directed routes that are wrong, at the sender and in answers")
+{
+	ignore_packets();
+	routes_out(tb, a);
+	answers_in(tb, a);
+}
