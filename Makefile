@@ -104,7 +104,7 @@ help:
 #: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
 #: make mutants    put mistakes into copies of the host driver, one at a time, and see whether hcasim names them; ONLY=words, JOBS=n
 #:                 GENERATE=n draws n mistakes by SEED=s in FILE=globs instead, ROWS=file takes your own (testbench/mutants/README.md)
-#: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
+#: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached; SCENARIOS=1: the scenarios alone
 #: make install    PREFIX=/usr/local DESTDIR=: install hcasim, its headers, the SystemC module, man page, completion; make uninstall
 #: make deb        build the Debian package build/hcasim_VERSION_ARCHITECTURE.deb
 #: make clean      remove build/
@@ -288,7 +288,8 @@ attack: all
 coverage: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) build-all
 	$(Q)find $(O)/cov -name '*.gcda' -delete
-	-$(Q)TRACES=$(O)/cov/traces $(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) run-tests
+	-$(Q)$(if $(SCENARIOS),$(O)/cov/hcasim list | sed 's|  .*||' | xargs -P 2 -I{} sh -c '$(O)/cov/hcasim run {} -o $(O)/cov/traces/{} >/dev/null 2>&1 || echo {} failed',\
+		TRACES=$(O)/cov/traces $(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) run-tests)
 	$(Q)O=$(O)/cov LOGS=$(O)/cov/traces testbench/scripts/coverage.sh
 
 # The library that a virtual platform links: the HCA as a SystemC module, and the driver for its hosts.
