@@ -68,19 +68,27 @@ static int disconnects(void *arg)
 	return close_side(s);
 }
 
-static int asks_for_datagrams(void *arg)
+static int begin_datagrams(void *arg)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
-	struct side s = {.channel = rdma_create_event_channel()};
+	struct side *s = arg;
 
+	s->channel = rdma_create_event_channel();
 	inet_pton(AF_INET, IP_B, &to.sin_addr);
-	if (!s.channel || rdma_create_id(s.channel, &s.id, NULL, RDMA_PS_UDP) ||
-	    rdma_resolve_addr(s.id, NULL, (struct sockaddr *)&to, IP_TIMEOUT_MS) ||
-	    next(&s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s.id, IP_TIMEOUT_MS) ||
-	    next(&s, RDMA_CM_EVENT_ROUTE_RESOLVED) || rdma_connect(s.id, NULL) ||
-	    next(&s, RDMA_CM_EVENT_UNREACHABLE) != -ETIMEDOUT || rdma_destroy_id(s.id))
+	return !s->channel || rdma_create_id(s->channel, &s->id, NULL, RDMA_PS_UDP) ||
+	       rdma_resolve_addr(s->id, NULL, (struct sockaddr *)&to, IP_TIMEOUT_MS) ||
+	       next(s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s->id, IP_TIMEOUT_MS) ||
+	       next(s, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static int asks_for_datagrams(void *arg)
+{
+	struct side *s = arg;
+
+	if (rdma_connect(s->id, NULL) || next(s, RDMA_CM_EVENT_UNREACHABLE) != -ETIMEDOUT ||
+	    rdma_destroy_id(s->id))
 		return __LINE__;
-	rdma_destroy_event_channel(s.channel);
+	rdma_destroy_event_channel(s->channel);
 	return 0;
 }
 
@@ -158,7 +166,7 @@ static struct ib_cm_counters counters_of(struct tb *tb, struct tb_end *end)
 
 static void requests(struct tb *tb, struct tb_end *a, struct process *client)
 {
-	struct side side = {0};
+	struct side side = {0}, datagrams = {0};
 
 	phase("a connection request");
 	run_in(client, begin_connect, &side);
@@ -167,8 +175,9 @@ static void requests(struct tb *tb, struct tb_end *a, struct process *client)
 	expect_equal(counters_of(tb, a).tx_retries[IB_CM_MSG_REQ], TIMES - 1);
 	expect_equal(counters_of(tb, a).tx_msgs[IB_CM_MSG_REJ], 1);
 	phase("a question for a datagram service");
+	run_in(client, begin_datagrams, &datagrams);
 	lose_mad(a_to_b, .times = TIMES);
-	run_in(client, asks_for_datagrams, NULL);
+	run_in(client, asks_for_datagrams, &datagrams);
 	expect_equal(counters_of(tb, a).tx_retries[IB_CM_MSG_SIDR_REQ], TIMES - 1);
 }
 

@@ -149,7 +149,7 @@ static void lanes(struct tb *tb, struct tb_end *a)
 }
 
 SCENARIO(sm_configures, "what the subnet manager is told, and ports that it cannot bring up",
-	 .bare = true)
+	 .bare = true, .data_vls = 2)
 {
 	bring_up(a);
 	bring_up(b);
