@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The firmware hangs in a command, and others are given meanwhile: the command register is taken, so
+ * one of them finds no free one for ten seconds, and declares the device dead. All of them end then, each
+ * with an error: none waits for the register or for its answer for long. In polling mode one thread has
+ * the register from the beginning of its command to the end, so nobody finds it taken.
+ */
+/* behaviours: CMD-device-dies */
+#include "testbench/harm.h"
+
+enum { WORKERS = 4, RESET_BIT = 1, SETTLE_MS = 10, LATE_S = 50, LONG_S = 25 };
+
+static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [15] = 7};
+
+struct worker {
+	struct drv_device *dev;
+	int rc;
+	bool done;
+};
+
+static void worker(void *arg)
+{
+	struct worker *w = arg;
+	struct drv_raw_cmd cmd = {
+		.op = HCR_MGID_HASH, .in = group, .in_len = DRV_GID_BYTES, .out_imm = true};
+
+	w->rc = drv_cmd(w->dev, &cmd);
+	w->done = true;
+}
+
+SCENARIO(commands_stuck, "the firmware hangs under several commands: none waits for long",
+	 .no_qps = true, .stays_up = true, .of_mlx4 = "commands",
+	 .settings = {"hca.fw.watchdog=60s", "sim.time_limit=100s"})
+{
+	static struct worker w[WORKERS]; /* they may outlive a scenario that fails */
+
+	late_read(a, "firmware", CFG_S(LATE_S));
+	for (unsigned i = 0; i < WORKERS; i++) {
+		w[i] = (struct worker){.dev = a->dev};
+		a->platform->ops->thread_start(a->platform, "worker", worker, &w[i]);
+	}
+	ignore_events(a);
+	ignore_events(b);
+	pass_time(CFG_S(LONG_S));
+	expect_true(drv_is_dead(a->dev));
+	for (unsigned i = 0; i < WORKERS; i++) {
+		name_row("worker %u", i);
+		expect_true(w[i].done);
+		expect_true(w[i].rc == -EIO || w[i].rc == -ETIMEDOUT);
+	}
+	if (!still_right())
+		return;
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(SETTLE_MS));
+	abandon(a);
+	take_down(b);
+}
