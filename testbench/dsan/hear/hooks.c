@@ -624,11 +624,13 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 		function_begin(a.c);
 	if (a.c)
 		a.c->watcher = &hooks_watcher;
+	heap_driver_begins();
 	rc = __real_drv_probe(p, options, dev);
 	if (rc && a.c)
 		dead_begin(a.c, NULL);
+	if (rc)
+		heap_driver_ends(a.c);
 	if (!rc) {
-		heap_driver_begins();
 		given_up_check(&a, *dev, options && options->no_ports);
 		caps_used_check(&a, *dev);
 	}

@@ -39,7 +39,7 @@ unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned m
 /* Who took the memory in which a pointer to these bytes stands, though not in themselves: at most `max` places, those of the oldest piece first. Looks at
  * all that is taken. Returns how many. */
 unsigned heap_pointers(uintptr_t at, size_t bytes, const void **pcs, unsigned max);
-/* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */
+/* A driver begins; one is removed, or has failed to begin: with the last one, what is left is reported and forgotten. */
 void heap_driver_begins(void);
 void heap_driver_ends(struct checker *c);
 /* The run is over, or a driver has left its device as it was: nothing is expected any more. */
