@@ -428,7 +428,7 @@ static void report(struct checker *c, const struct block *b, unsigned n)
 				freed[n_freed++] = b->holders[i][k];
 	checker_functions(freed, n_freed, holders, sizeof(holders));
 	c->tell(c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
-		"no driver is left, but a piece of memory of %zu bytes%s is, taken "
+		"no driver is there any more, and a piece of memory of %zu bytes is left%s, taken "
 		"by %s%s%s%s%s",
 		b->bytes, n > 1 ? ", and more" : "", takers,
 		*holders ? "; what pointed to it was freed by " : "", holders,
