@@ -51,7 +51,8 @@ void queried_done(const struct checker *c, const struct hcr *command,
 		  const struct hca_command_answer *answer);
 /* A query returns this. While it runs, wrote_begin() is in effect. */
 void queried_check(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr);
-/* By enum ibv_qp_state: the state in a context. */
-extern const uint8_t asked_device_states[];
+/* That state in a context; UINT_MAX: a wrong driver says what is none. */
+unsigned asked_device_state(enum ibv_qp_state state);
+const char *asked_state_name(enum ibv_qp_state state);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 enum { HOW_BYTES = 420, PS_PER_US = 1000000, GIVEN_UP = 16 };
@@ -248,12 +249,24 @@ void checkers_tell_waits(bool in_vain)
 
 /* --- queue pairs --- */
 
-const uint8_t asked_device_states[] = {
+static const uint8_t device_states[] = {
 	[IBV_QPS_RESET] = QP_STATE_RST, [IBV_QPS_INIT] = QP_STATE_INIT,
 	[IBV_QPS_RTR] = QP_STATE_RTR,   [IBV_QPS_RTS] = QP_STATE_RTS,
 	[IBV_QPS_SQD] = QP_STATE_SQD,   [IBV_QPS_SQE] = QP_STATE_SQER,
 	[IBV_QPS_ERR] = QP_STATE_ERR,
 };
+
+unsigned asked_device_state(enum ibv_qp_state state)
+{
+	return (unsigned)state < ARRAY_SIZE(device_states) ? device_states[state] : UINT_MAX;
+}
+
+const char *asked_state_name(enum ibv_qp_state state)
+{
+	const char *name = code_name(&code_table_qp_state, asked_device_state(state));
+
+	return name ? name : "no state that there is";
+}
 
 /* The device may go on to an error by itself, or still drain. */
 static bool may_follow(unsigned is, unsigned asked)
@@ -271,11 +284,10 @@ static void device_state_check(const struct ask *a, enum ibv_qp_state asked)
 	if (hca_object_valid(hca, HCA_QP, a->number) &&
 	    hca_context_read(hca, HCA_QP, a->number, &context, sizeof(context)) > 0)
 		is = qpc_get_state(&context);
-	if (!may_follow(is, asked_device_states[asked]))
+	if (!may_follow(is, asked_device_state(asked)))
 		ask_report(a, RULE_qp_state_differs, (struct guest_object){GUEST_QP, a->number},
 			   "the driver says that it is in %s now, and for the device it is in %s",
-			   code_name(&code_table_qp_state, asked_device_states[asked]),
-			   code_name(&code_table_qp_state, is));
+			   asked_state_name(asked), code_name(&code_table_qp_state, is));
 }
 
 /* What must be given, for which services. Source: IBA table 91; Linux qp_state_table */
@@ -352,5 +364,5 @@ void asked_modify_end(struct ask *a, int rc)
 	if (rc != -EIO && rc != -ETIMEDOUT && says != (rc ? a->modify.before : asked))
 		ask_report(a, RULE_qp_state_differs, (struct guest_object){GUEST_QP, a->number},
 			   "the call ended with %d, and the driver says that it is in %s", rc,
-			   code_name(&code_table_qp_state, asked_device_states[says]));
+			   asked_state_name(says));
 }

@@ -59,16 +59,15 @@ static void path_check(const struct passing *p, const struct qp_path *path,
 static void state_check(const struct passing *p, const struct qpc *qpc, const struct drv_qp *qp,
 			const struct drv_qp_attr *attr)
 {
-	const unsigned is = qpc_get_state(qpc), says = asked_device_states[qp->state];
+	const unsigned is = qpc_get_state(qpc);
 
-	MEMBERS_CHECK(p, MEMBER("qp_state", asked_device_states[attr->qp_state],
+	MEMBERS_CHECK(p, MEMBER("qp_state", asked_device_state(attr->qp_state),
 				is == QP_STATE_SQD_BUSY ? QP_STATE_SQD : is));
-	if (says != asked_device_states[attr->qp_state])
+	if (qp->state != attr->qp_state)
 		checker_report(
 			p->c, &(struct breach){RULE_qp_state_differs, p->object, NULL, NULL},
 			"the query has returned %s, and the driver goes on to take it for %s",
-			code_name(&code_table_qp_state, asked_device_states[attr->qp_state]),
-			code_name(&code_table_qp_state, says));
+			asked_state_name(attr->qp_state), asked_state_name(qp->state));
 }
 
 /* Source: Linux mlx4_ib_query_qp, to_rdma_ah_attr */
