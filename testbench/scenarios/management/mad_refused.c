@@ -9,6 +9,7 @@
 /* behaviours: MAD-1 FAULT-command-status FAULT-no-memory */
 #include "testbench/harm.h"
 #include "testbench/manage.h"
+#include "testbench/scenarios/management/own_mads.h"
 
 enum {
 	PORT = 1,
@@ -18,11 +19,7 @@ enum {
 	OTHER = 0x8055,
 	SERVERS_MAX = 16,
 	MADS = 300,
-	ANSWER_MS = 20,
-	MAD_AT = 28, /* behind LRH, BTH and DETH */
-	DIRECTION_AT = MAD_AT + 4,
-	POINTER_AT = MAD_AT + 6,
-	COUNT_AT = MAD_AT + 7
+	ANSWER_MS = 20
 };
 
 struct counter {
@@ -44,20 +41,6 @@ static void heard(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 	c->heard++;
 }
 
-static void fill(struct smp *smp, unsigned mgmt_class, unsigned method)
-{
-	struct mad_hdr *hdr = smp_hdr(smp);
-
-	memset(smp, 0, sizeof(*smp));
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, mgmt_class);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, method);
-	mad_hdr_set_attr_id(hdr, SMP_ATTR_NODE_INFO);
-	smp_set_dr_slid(smp, LID_PERMISSIVE);
-	smp_set_dr_dlid(smp, LID_PERMISSIVE);
-}
-
 static void places(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
@@ -65,7 +48,7 @@ static void places(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	uint8_t data[smp_data_size];
 	struct counter c = {0};
 
-	fill(&mad, MAD_CLASS_PERF, MAD_METHOD_GET);
+	own_mad(&mad, MAD_CLASS_PERF, MAD_METHOD_GET);
 	must_fail(-ENODEV, drv_mad_send(a->dev, NO_PORT, QPN_GSI, &to, &mad));
 	must_fail(-ENODEV, drv_mad_send(a->dev, 0, QPN_GSI, &to, &mad));
 	must_fail(-ENODEV, drv_mad_send(a->dev, PORT, NO_QPN, &to, &mad));
@@ -134,7 +117,7 @@ static void refused_by_device(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
 	struct smp request, answer;
 
-	fill(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+	own_mad(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
 	fail_command(a, HCR_MAD_IFC, HCR_STATUS_BAD_RES_STATE, 1);
 	must_fail(-EBADF,
 		  drv_mad_call(a->dev, PORT, QPN_SMI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
@@ -152,7 +135,7 @@ static void no_place(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	unsigned refused = 0;
 
 	must(drv_mad_serve(b->dev, PORT, CLASS, heard, &c));
-	fill(&mad, CLASS, MAD_METHOD_SEND);
+	own_mad(&mad, CLASS, MAD_METHOD_SEND);
 	lack_memory(1);
 	for (unsigned i = 1; i <= MADS && still_right(); i++) {
 		int rc;

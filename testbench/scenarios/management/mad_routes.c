@@ -6,22 +6,9 @@
  */
 /* behaviours: MAD-1 */
 #include "testbench/manage.h"
+#include "testbench/scenarios/management/own_mads.h"
 
-enum { PORT = 1, ANSWER_MS = 20, MAD_AT = 28, POINTER_AT = MAD_AT + 6, COUNT_AT = MAD_AT + 7 };
-
-static void fill(struct smp *smp, unsigned mgmt_class, unsigned method)
-{
-	struct mad_hdr *hdr = smp_hdr(smp);
-
-	memset(smp, 0, sizeof(*smp));
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, mgmt_class);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, method);
-	mad_hdr_set_attr_id(hdr, SMP_ATTR_NODE_INFO);
-	smp_set_dr_slid(smp, LID_PERMISSIVE);
-	smp_set_dr_dlid(smp, LID_PERMISSIVE);
-}
+enum { PORT = 1, ANSWER_MS = 20 };
 
 /* What the host wants to send. */
 static void routes_out(struct tb *tb, struct tb_end *a)
@@ -38,7 +25,7 @@ static void routes_out(struct tb *tb, struct tb_end *a)
 
 	for_each_row(i, rows) {
 		name_row("%s", rows[i].name);
-		fill(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+		own_mad(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
 		mad_hdr_set_hop_count(smp_hdr(&request), rows[i].count);
 		mad_hdr_set_hop_pointer(smp_hdr(&request), rows[i].pointer);
 		mad_hdr_set_direction(smp_hdr(&request), rows[i].direction);
