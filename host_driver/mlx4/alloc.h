@@ -15,8 +15,8 @@
 /* Zeroed memory for the driver and the layers above it; free() frees it. NULL: there is no memory.
  * Every caller must handle that, and tests make each call fail in turn. */
 void *drv_calloc(size_t n, size_t size);
-/* For tests: asked before each allocation, also of the platform; true: it finds no memory. NULL: it is as the host has it.
- * As Linux' should_failslab(). */
+/* For tests: asked before each allocation; true: it finds no memory. NULL: it is as the host has it.
+ * A platform asks it before it gives pages and wait queues, too. As Linux' should_failslab(). */
 extern bool (*drv_calloc_fails)(void);
 
 /*

@@ -238,8 +238,8 @@ static void single(const char *name, int (*call)(void), bool needs_id)
 			rc = call();
 			failure.armed = false;
 			if (rc) {
-				rig_sleep(
-					RIG_MS); /* the other side's manager may answer a message */
+				/* the other side's manager may still answer a message */
+				rig_sleep(RIG_MS);
 				unchanged(&before, name, nth);
 			}
 			if (needs_id) {

@@ -11,8 +11,8 @@ void ethernet_command_done(struct checker *c, const struct hcr *command,
 			   const struct hca_command_answer *answer);
 /* Behind the calls, which have not failed. */
 void ethernet_general_check(const struct ask *a, unsigned port, const struct drv_eth_config *asked);
-void ethernet_receive_check(const struct ask *a, unsigned port,
-			    uint32_t qpn); /* 0: nobody gets frames */
+/* 0: nobody gets frames. */
+void ethernet_receive_check(const struct ask *a, unsigned port, uint32_t qpn);
 void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MAC_BYTES]);
 /* NULL: the entry is free. */
 void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,

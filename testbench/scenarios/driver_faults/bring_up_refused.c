@@ -32,7 +32,7 @@ static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 	bool (*const lacks)(void) = drv_calloc_fails;
 	void *addr;
 
-	drv_calloc_fails = NULL; /* pages are not what memory() counts */
+	drv_calloc_fails = NULL; /* memory() counts the heap and wait queues, not pages */
 	addr = strikes(&host.pages) ? NULL : host.real->pages_alloc(p, bytes, bus);
 	drv_calloc_fails = lacks;
 	return addr;
