@@ -353,6 +353,16 @@
 	  "Linux dev-tools/kasan: slab-out-of-bounds", \
 	  "the index and its mask there, and the size that was asked for where the memory was taken", \
 	  "an array has an entry for each slot of the ring but one") \
+	R(memory_not_set, \
+	  "the driver reads memory that it has taken and that nobody has set", \
+	  "Linux dev-tools/kmsan; kzalloc gives memory that is zero, kmalloc does not", \
+	  "whether the place that takes it needs calloc(), and which member is set nowhere", \
+	  "a list in a new object is empty only if its memory was zero") \
+	R(range_exceeded, \
+	  "an index lies beyond its array, or a shift beyond the bits of its value", \
+	  "C11 6.5.6p8 and 6.5.7p3; Linux CONFIG_UBSAN_BOUNDS, CONFIG_UBSAN_SHIFT", \
+	  "what was checked before the value became an index: numbers of ports begin with 1, indexes with 0", \
+	  "the number of a port is the index of its entry in a table for two ports") \
 	R(interrupt_sleeps, \
 	  "a handler of interrupts sleeps, or takes a lock that may make it sleep", \
 	  "Linux might_sleep: not in interrupt context", \

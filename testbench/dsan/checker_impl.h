@@ -81,6 +81,9 @@ struct dead {
 	bool seen;     /* the error buffer was read, and it held an error */
 	uint64_t told_ps, seen_ps;
 	struct calls told_by, seen_by;
+	/* CQs whose handlers its death has still to call, while it is told */
+	const struct drv_cq *owed[16];
+	unsigned n_owed;
 };
 
 /* Of given.c: the commands so far. */

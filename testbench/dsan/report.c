@@ -250,7 +250,9 @@ static bool is_of_software(enum guest_rule rule)
 	case RULE_local_ended:
 	case RULE_lock_misused:
 	case RULE_lock_order:
+	case RULE_memory_not_set:
 	case RULE_not_given_back:
+	case RULE_range_exceeded:
 	case RULE_users_differ:
 		return true;
 	default:

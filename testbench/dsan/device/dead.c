@@ -5,6 +5,8 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/hear/chain.h"
 
+#include "host_driver/core/core.h"
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/engine/base/engine.h"
 #include "model/interface/commands.h"
 #include "model/interface/regs.h"
@@ -38,6 +40,59 @@ void dead_watched(struct checker *c, bool is)
 
 /* --- told --- */
 
+/* A CQ of this queue pair gets completions of flushed requests. */
+static void owed_add(struct dead *d, const struct drv_cq *cq, const struct drv_wq *wq)
+{
+	if (!cq || !cq->owner || wq->head == wq->tail)
+		return;
+	for (unsigned i = 0; i < d->n_owed; i++)
+		if (d->owed[i] == cq)
+			return;
+	if (d->n_owed < ARRAY_SIZE(d->owed))
+		d->owed[d->n_owed++] = cq;
+}
+
+static void owed_find(struct dead *d)
+{
+	const struct drv_list *list = &d->dev->qp_list;
+
+	d->n_owed = 0;
+	for (const struct drv_list *l = list->next; l != list; l = l->next) {
+		const struct drv_qp *qp = container_of(l, struct drv_qp, link);
+
+		if (qp->user || !qp->owner)
+			continue;
+		owed_add(d, qp->send_cq, &qp->sq);
+		if (qp->has_rq)
+			owed_add(d, qp->recv_cq, &qp->rq);
+	}
+}
+
+void dead_completed(struct checker *c, const struct drv_cq *cq)
+{
+	struct dead *d = &c->dead;
+
+	for (unsigned i = 0; i < d->n_owed; i++)
+		if (d->owed[i] == cq)
+			d->owed[i--] = d->owed[--d->n_owed];
+}
+
+static void owed_check(struct checker *c)
+{
+	struct dead *d = &c->dead;
+	char names[CHAIN_BYTES];
+
+	chain_format(&d->told_by, names, sizeof(names));
+	if (d->n_owed)
+		checker_report(
+			c,
+			&(struct breach){RULE_device_dead, {GUEST_CQ, d->owed[0]->cqn}, NULL, NULL},
+			"its queue pairs hold requests that are flushed now, and its handler "
+			"was not called when the device's death was told: by %s",
+			names);
+	d->n_owed = 0;
+}
+
 void dead_event(void *arg, const struct drv_event *event)
 {
 	struct checker *c = arg;
@@ -56,9 +111,12 @@ void dead_event(void *arg, const struct drv_event *event)
 				       names, before);
 		d->told_by = now;
 		d->told_ps = hca_now(c->host.hca);
+		owed_find(d);
 	}
 	if (d->fn)
 		d->fn(d->arg, event);
+	if (event->type == IBV_EVENT_DEVICE_FATAL)
+		owed_check(c);
 }
 
 /* --- it sends the device nothing --- */

@@ -12,6 +12,7 @@
 
 struct ask;
 struct checker;
+struct drv_cq;
 struct drv_device;
 struct drv_event;
 
@@ -23,6 +24,8 @@ void dead_listener(struct checker *c, void (*fn)(void *arg, const struct drv_eve
 void dead_watched(struct checker *c, bool is);
 /* What the driver calls instead of fn; `arg` is the checker. */
 void dead_event(void *arg, const struct drv_event *event);
+/* The handler of this CQ is called. While the device's death is told, it is each CQ's that has requests to flush. */
+void dead_completed(struct checker *c, const struct drv_cq *cq);
 /* The driver writes configuration space or a register of BAR 0, or has read one. */
 void dead_config(struct checker *c);
 void dead_register(struct checker *c, uint64_t offset);

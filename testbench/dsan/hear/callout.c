@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See callout.h. The names that begin with __tsan_ and __cyg_ are those that gcc calls. */
+/* See callout.h. The names that begin with __tsan_, __ubsan_ and __cyg_ are those that gcc calls. */
 #include "testbench/dsan/hear/callout.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One process runs one simulation, and gcc's calls carry no object: so these are global. */
@@ -199,6 +201,69 @@ void __tsan_atomic_thread_fence(int order)
 	for (struct callout_listener *l = listeners; l; l = l->next)
 		if (l->fence)
 			l->fence(l->ctx, fence, __builtin_return_address(0));
+}
+
+/* What gcc says of a place: its own structures, as its library declares them (libsanitizer's
+ * ubsan_value.h and ubsan_handlers.h). */
+struct source_place {
+	const char *file;
+	uint32_t line, column;
+};
+
+struct type_said {
+	uint16_t kind; /* 0: an integer */
+	uint16_t
+		info; /* of an integer: bit 0 it has a sign, others the binary logarithm of its bits */
+	char name[]; /* in quotation marks */
+};
+
+struct bounds_said {
+	struct source_place place;
+	const struct type_said *array, *index;
+};
+
+struct shift_said {
+	struct source_place place;
+	const struct type_said *value, *by;
+};
+
+/* An integer of 64 bits at most is handed over itself, a longer one by its address. */
+static int64_t integer_said(const struct type_said *type, uintptr_t value)
+{
+	const unsigned bits = 1u << (type->info >> 1);
+
+	if (bits > 64)
+		return *(const int64_t *)value;
+	if (bits == 64 || !(type->info & 1))
+		return (int64_t)value;
+	return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
+}
+
+static void beyond(const char *what, const void *pc)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->beyond)
+			l->beyond(l->ctx, what, pc);
+}
+
+void __ubsan_handle_out_of_bounds(struct bounds_said *said, uintptr_t index);
+void __ubsan_handle_out_of_bounds(struct bounds_said *said, uintptr_t index)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "index %" PRId64 " lies beyond an array %s",
+		 integer_said(said->index, index), said->array->name);
+	beyond(what, __builtin_return_address(0));
+}
+
+void __ubsan_handle_shift_out_of_bounds(struct shift_said *said, uintptr_t value, uintptr_t by);
+void __ubsan_handle_shift_out_of_bounds(struct shift_said *said, uintptr_t value, uintptr_t by)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "a value of type %s, %u bits, is shifted by %" PRId64,
+		 said->value->name, 1u << (said->value->info >> 1), integer_said(said->by, by));
+	beyond(what, __builtin_return_address(0));
 }
 
 /* --- calls of libc, which the Makefile renames in the driver: gcc puts no call before these --- */

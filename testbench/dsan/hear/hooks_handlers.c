@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As hooks.c: handlers that one part of the driver registers with another, and entries that it holds. */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/threads/threads.h"
 
@@ -50,4 +52,13 @@ W(void, core_gid_hold, const struct ib_device *device, struct ib_gid_hold *hold,
 	if (hold->netdev)
 		handlers_add("it still holds an entry of a port's GID table", hold, 0, hold,
 			     __builtin_return_address(0));
+}
+
+W(void, core_cq_completion, struct ib_cq *cq)
+{
+	struct checker *c = checker_of_host(cq->device->platform->host);
+
+	if (c)
+		dead_completed(c, cq->drv);
+	__real_core_cq_completion(cq);
 }

@@ -63,10 +63,9 @@ W(int, drv_cmd_init, struct drv_device *dev)
 
 /* --- memory of the driver --- */
 
-/* Makes no valid pointer and no small number. */
-enum { UNWRITTEN = 0xa5 };
-
 static bool in_drv_calloc;
+/* Who called malloc() for the memory that is being taken; NULL: calloc() has set it. */
+static const void *unset_by;
 
 /* Not inlined, or gcc would warn that memory of malloc() is not written yet. */
 __attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, const void *pc)
@@ -80,6 +79,8 @@ __attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, cons
 	taken_add(TAKEN_MEMORY, at, 0, pc);
 	if (checker_hears(pc))
 		heap_taken(at, bytes, checker_in_mlx4(pc), pc);
+	if (unset_by)
+		heap_unset(at, unset_by);
 	return at;
 }
 
@@ -88,6 +89,7 @@ W(void *, drv_calloc, size_t n, size_t size)
 	void *at;
 
 	in_drv_calloc = true;
+	unset_by = NULL;
 	at = __real_drv_calloc(n, size);
 	in_drv_calloc = false;
 	return memory_taken(at, n * size, HERE);
@@ -102,9 +104,9 @@ void *callout_malloc(size_t bytes)
 	if (bytes > SIZE_MAX - HEAP_MARGIN)
 		bytes = SIZE_MAX - HEAP_MARGIN;
 	at = malloc(bytes + HEAP_MARGIN);
-	/* what nobody writes shall not look right by chance */
 	if (at)
-		memset(at, UNWRITTEN, bytes);
+		memset(at, HEAP_UNSET, bytes);
+	unset_by = HERE;
 	return memory_taken(at, bytes, HERE);
 }
 
@@ -115,6 +117,7 @@ void *callout_calloc(size_t n, size_t size)
 
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - HEAP_MARGIN)
 		bytes = SIZE_MAX - HEAP_MARGIN;
+	unset_by = NULL;
 	return memory_taken(calloc(1, bytes + HEAP_MARGIN), bytes, HERE);
 }
 

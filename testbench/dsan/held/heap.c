@@ -35,6 +35,7 @@ struct block {
 	size_t bytes;
 	const void *takers[TAKERS]; /* the function that took it, then its callers */
 	const void *wrote;          /* the last store into it; NULL: none */
+	const void *unset_by;       /* took it without setting it; NULL: it is set, or was told */
 	/* the last places that freed what pointed to it, each with its caller; how many there were */
 	const void *holders[HOLDERS][2];
 	unsigned n_holders;
@@ -210,6 +211,14 @@ void heap_taken(const void *start, size_t bytes, bool lowest, const void *pc)
 			line_add(&b->margin[b->n_margin++], b, line);
 }
 
+void heap_unset(const void *at, const void *pc)
+{
+	struct block *b = block_of((uintptr_t)at);
+
+	if (b)
+		b->unset_by = pc;
+}
+
 /* A structure is freed: the blocks to which it points have lost it. */
 static void pointers_note(const struct block *b, const void *pc)
 {
@@ -271,9 +280,40 @@ static void margin_check(struct checker *c, uintptr_t at, size_t bytes, bool sto
 		bytes, store ? "written" : "read", (ptrdiff_t)(at - b->at), b->bytes, takers);
 }
 
+/* A short value may look unset by chance, so the word around it must do so, too. A long copy may take along what is never used. */
+static bool is_unset(const struct block *b, uintptr_t at, size_t bytes)
+{
+	const uintptr_t from = bytes < sizeof(uint32_t) ? at & ~(uintptr_t)3 : at;
+	const size_t n = bytes < sizeof(uint32_t) ? sizeof(uint32_t) : bytes;
+	const unsigned char *byte = (const unsigned char *)from;
+
+	if (bytes > sizeof(uint64_t) || from < b->at || from + n > b->at + b->bytes)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (byte[i] != HEAP_UNSET)
+			return false;
+	return true;
+}
+
+static void unset_check(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct block *b = block_of(at);
+	char taker[NAMES_BYTES];
+
+	if (!c || !b || !b->unset_by || !is_unset(b, at, bytes))
+		return;
+	checker_functions(&b->unset_by, 1, taker, sizeof(taker));
+	c->tell(c, &(struct breach){RULE_memory_not_set, {0}, pc, b->unset_by},
+		"%zu bytes are read at byte %td of a piece of memory that %s has taken and that "
+		"nobody has set",
+		bytes, (ptrdiff_t)(at - b->at), taker);
+	b->unset_by = NULL;
+}
+
 void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
 {
 	margin_check(c, at, bytes, false, pc);
+	unset_check(c, at, bytes, pc);
 }
 
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc)

@@ -22,11 +22,15 @@ struct checker;
 
 /* An index that is a little too large ends in here, for the structures of which the driver has arrays. */
 enum { HEAP_MARGIN = 128 };
+/* What memory holds that nobody has set yet: it makes no valid pointer and no small number. */
+enum { HEAP_UNSET = 0xa5 };
 
 /* The driver takes memory, with HEAP_MARGIN bytes more than it has asked for, and gives it back; pc is in the function that does it. `lowest`: for its
  * lowest layer. */
 void heap_taken(const void *at, size_t bytes, bool lowest, const void *pc);
 void heap_back(const void *at, const void *pc);
+/* It was taken with each byte HEAP_UNSET, by pc: whoever reads these bytes has not set them. */
+void heap_unset(const void *at, const void *pc);
 /* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. */
 void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,12 +14,15 @@ void __tsan_write8(void *at);
 void __tsan_atomic_thread_fence(int order);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
+void __ubsan_handle_out_of_bounds(const void *said, uintptr_t index);
+void __ubsan_handle_shift_out_of_bounds(const void *said, uintptr_t value, uintptr_t by);
 void *callout_memcpy(void *to, const void *from, size_t bytes);
 
 static struct {
 	unsigned loads, stores, fences, fence, depth;
 	uintptr_t at;
 	size_t bytes;
+	char beyond[128];
 } heard;
 
 static void hear_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
@@ -54,13 +58,20 @@ static void hear_leave(void *ctx, const void *frame)
 	heard.depth--;
 }
 
+static void hear_beyond(void *ctx, const char *what, const void *pc)
+{
+	assert_non_null(pc);
+	snprintf(heard.beyond, sizeof(heard.beyond), "%s", what);
+}
+
 static uint64_t memory[8];
 static struct callout_listener listener = {.ctx = &heard,
 					   .load = hear_load,
 					   .store = hear_store,
 					   .fence = hear_fence,
 					   .enter = hear_enter,
-					   .leave = hear_leave};
+					   .leave = hear_leave,
+					   .beyond = hear_beyond};
 
 static int begin(void **state)
 {
@@ -128,6 +139,35 @@ static void a_fence_says_what_it_orders(void **state)
 	assert_int_equal(heard.fences, 3);
 }
 
+/* What gcc hands over for `table[index]` and `value << by`. */
+static const struct type_said {
+	uint16_t kind, info;
+	char name[16];
+} char_said = {0, 3 << 1 | 1, "'signed char'"}, int_said = {0, 5 << 1 | 1, "'int'"},
+  long_said = {0, 6 << 1, "'long'"}, table_said = {UINT16_MAX, 0, "'int [3]'"};
+static const struct {
+	const char *file;
+	uint32_t line, column;
+	const struct type_said *first, *second;
+} index_said = {"x.c", 1, 2, &table_said, &int_said},
+  small_said = {"x.c", 1, 2, &table_said, &char_said},
+  large_said = {"x.c", 1, 2, &table_said, &long_said},
+  shift_said = {"x.c", 3, 4, &int_said, &int_said};
+
+static void what_lies_beyond_is_said(void **state)
+{
+	__ubsan_handle_out_of_bounds(&index_said, 3);
+	assert_string_equal(heard.beyond, "index 3 lies beyond an array 'int [3]'");
+	__ubsan_handle_out_of_bounds(&index_said, UINT32_MAX);
+	assert_string_equal(heard.beyond, "index -1 lies beyond an array 'int [3]'");
+	__ubsan_handle_out_of_bounds(&small_said, 0x80);
+	assert_string_equal(heard.beyond, "index -128 lies beyond an array 'int [3]'");
+	__ubsan_handle_out_of_bounds(&large_said, UINT64_C(1) << 40);
+	assert_string_equal(heard.beyond, "index 1099511627776 lies beyond an array 'int [3]'");
+	__ubsan_handle_shift_out_of_bounds(&shift_said, 1, 32);
+	assert_string_equal(heard.beyond, "a value of type 'int', 32 bits, is shifted by 32");
+}
+
 static void who_has_left_hears_nothing(void **state)
 {
 	callout_leave(&listener);
@@ -142,6 +182,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_watched_memory_is_heard_of, begin, end),
 		cmocka_unit_test_setup_teardown(a_copy_is_a_load_and_a_store, begin, end),
 		cmocka_unit_test_setup_teardown(a_fence_says_what_it_orders, begin, end),
+		cmocka_unit_test_setup_teardown(what_lies_beyond_is_said, begin, end),
 		cmocka_unit_test_setup_teardown(who_has_left_hears_nothing, begin, end),
 	};
 

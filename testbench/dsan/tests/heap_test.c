@@ -225,6 +225,35 @@ static void beyond_the_end_is_told(void **state)
 	assert_int_equal(reports, 0);
 }
 
+/* A word that nobody has set is told once for each piece of memory; a byte that looks so by chance is not. */
+static void memory_that_nobody_set_is_told(void **state)
+{
+	union {
+		unsigned char byte[64];
+		uint32_t word[16];
+	} *at = malloc(sizeof(*at));
+
+	assert_non_null(at);
+	memset(at, HEAP_UNSET, sizeof(*at));
+	heap_taken(at, sizeof(*at), true, maker);
+	heap_load(&c, (uintptr_t)&at->word[3], 4, writer);
+	assert_int_equal(reports, 0);
+	heap_unset(at, maker);
+	at->word[3] = 1;
+	at->byte[17] = 0;
+	heap_load(&c, (uintptr_t)&at->word[3], 4, writer);
+	heap_load(&c, (uintptr_t)&at->byte[16], 1, writer);
+	heap_load(&c, (uintptr_t)at, sizeof(*at), writer);
+	assert_int_equal(reports, 0);
+	heap_load(&c, (uintptr_t)&at->byte[22], 2, writer);
+	expect_report(RULE_memory_not_set,
+		      "2 bytes are read at byte 22 of a piece of memory that maker");
+	heap_load(&c, (uintptr_t)&at->word[8], 4, writer);
+	assert_int_equal(reports, 0);
+	heap_back(at, maker);
+	free(at);
+}
+
 /* One place fills a whole structure: it is told for each part of it. */
 static void a_writer_is_known_in_each_line(void **state)
 {
@@ -373,6 +402,7 @@ int main(void)
 		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),
 		cmocka_unit_test_setup(many_freed_the_pointer, begin),
 		cmocka_unit_test_setup(beyond_the_end_is_told, begin),
+		cmocka_unit_test_setup(memory_that_nobody_set_is_told, begin),
 		cmocka_unit_test_setup(a_writer_is_known_in_each_line, begin),
 		cmocka_unit_test_setup(a_new_user_is_counted, begin),
 		cmocka_unit_test_setup(a_failure_counts_nothing, begin),

@@ -199,11 +199,20 @@ static void on_visit(void *ctx, const void *pc)
 		trail_add(r, pc);
 }
 
+static void on_beyond(void *ctx, const char *what, const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (r && r->c)
+		r->c->tell(r->c, &(struct breach){RULE_range_exceeded, {0}, pc, NULL}, "%s", what);
+}
+
 static struct callout_listener listener = {.elsewhere = on_store,
 					   .elsewhere_load = on_load,
 					   .enter = on_enter,
 					   .leave = on_leave,
-					   .visit = on_visit};
+					   .visit = on_visit,
+					   .beyond = on_beyond};
 
 /* --- where others may run --- */
 

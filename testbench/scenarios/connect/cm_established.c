@@ -2,19 +2,19 @@
 /*
  * The RTU is lost, and the client's first message arrives before the RTU is sent again. The event
  * "communication established" of the queue pair establishes the connection. The RTU that arrives
- * later has no effect.
+ * later has no effect. The server does not repeat its REP meanwhile.
  */
 /* behaviours: IBA-12.9-communication-established */
 #include "testbench/connect.h"
 
 #include <errno.h>
 
-enum { SERVICE = 7 };
+enum { SERVICE = 7, RTU_LATE_S = 3 };
 
 SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, .any_packets = true)
 {
 	struct conn *listener, *client, *server;
-	struct ib_cm_counters at_b;
+	struct ib_cm_counters at_a, at_b;
 	struct sa_path_rec path;
 
 	start_cm();
@@ -29,7 +29,7 @@ SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, 
 	conn_move(client, IB_QPS_INIT);
 	conn_move(client, IB_QPS_RTR);
 	conn_move(client, IB_QPS_RTS);
-	delay_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_GSI, .by_ps = CFG_MS(1));
+	delay_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_GSI, .by_ps = CFG_S(RTU_LATE_S));
 	if (!still_right())
 		return;
 	must(ib_send_cm_rtu(client->id, NULL, 0));
@@ -40,8 +40,10 @@ SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, 
 	expect_state(server, IB_CM_ESTABLISHED);
 	expect_equal(ib_cm_notify(server->id, IB_EVENT_COMM_EST), -EISCONN);
 	conn_move(server, IB_QPS_RTS);
-	pass_time(CFG_MS(2));
+	pass_time(CFG_S(RTU_LATE_S));
+	must(ib_cm_query_counters(ib_device_of(a), &at_a));
 	must(ib_cm_query_counters(ib_device_of(b), &at_b));
+	expect_equal(at_a.rx_duplicates[IB_CM_MSG_REP], 0);
 	expect_equal(at_b.rx_duplicates[IB_CM_MSG_RTU], 1);
 	conn_recv(client);
 	conn_send(server);

@@ -4,7 +4,8 @@
  * in the middle of the drain, or when the kernel has known for a while. Each time the drain ends in
  * bounded time. The done() of every request has been called, with a flush error unless it completed
  * earlier. Nothing more can be posted, and every object can be destroyed. Also with full queues,
- * and with a receive in an SRQ that no queue pair has taken, so that it gets no completion.
+ * with receives alone, and with a receive in an SRQ that no queue pair has taken, so that it gets no
+ * completion.
  */
 #include "model/engine/base/engine.h"
 #include "model/interface/macros.h"
@@ -26,8 +27,8 @@ static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 enum when { NOBODY_KNOWS, IN_THE_MIDDLE, LONG_KNOWN, WHENS };
-/* where receives are, and where they complete to */
-enum receives { OWN_CQ, CQ_OF_SENDS, IN_SRQ, RECEIVES };
+/* where receives are, and where they complete to; NO_SENDS: to a CQ of their own, and nothing is sent */
+enum receives { OWN_CQ, CQ_OF_SENDS, IN_SRQ, NO_SENDS, RECEIVES };
 
 struct killer {
 	struct tb_end *end;
@@ -45,7 +46,8 @@ static void kill_device(void *arg)
 }
 
 /* b does not answer: what a sends stays in its queue. */
-static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, struct request *r)
+static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, unsigned sends,
+		     struct request *r)
 {
 	struct ib_sge sge = kv_sge(x, 0, LEN);
 	const struct ib_send_wr send = {
@@ -53,7 +55,8 @@ static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, struct req
 	const struct ib_recv_wr recv = {.wr_cqe = &r[1].cqe, .sg_list = &sge, .num_sge = 1};
 
 	for (unsigned i = 0; i < QUEUE; i++) {
-		must(ib_post_send(x->qp, &send, NULL));
+		if (i < sends)
+			must(ib_post_send(x->qp, &send, NULL));
 		if (srq)
 			must(ib_post_srq_recv(srq, &recv, NULL));
 		else
@@ -86,12 +89,13 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 		 enum receives receives)
 {
 	const bool shared = receives == IN_SRQ;
+	const unsigned sends = receives == NO_SENDS ? 0 : QUEUE;
 	struct killer killer = {.end = a, .after_ps = when == IN_THE_MIDDLE ? CFG_US(20) : 0};
 	struct request r[2] = {{.cqe = {request_done}}, {.cqe = {request_done}}};
 	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
 	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(a), 0));
 	struct ib_srq *srq = pd && shared ? kv_made(ib_create_srq(pd, &init)) : NULL;
-	struct ib_cq *recv_cq = pd && receives == OWN_CQ
+	struct ib_cq *recv_cq = pd && (receives == OWN_CQ || receives == NO_SENDS)
 					? kv_made(ib_alloc_cq(pd->device, NULL, QUEUE + 1, 0, ctx))
 					: NULL;
 	struct kv x;
@@ -102,13 +106,13 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 		return;
 	kv_connect(&x, &x);
 	must(ib_modify_qp(x.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_SQD}, IB_QP_STATE));
-	post_all(tb, &x, srq, r);
+	post_all(tb, &x, srq, sends, r);
 	if (!still_right())
 		return;
 	a->platform->ops->thread_start(a->platform, "killer", kill_device, &killer);
 	pass_time(when == LONG_KNOWN ? CFG_MS(2 * POLL_MS) : CFG_NS(1));
 	if (when == LONG_KNOWN) /* a DIRECT CQ is polled only on request */
-		expect_equal(r[0].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
+		expect_equal(r[0].flushed, ctx == IB_POLL_DIRECT ? 0 : sends);
 	if (when == LONG_KNOWN && !shared)
 		expect_equal(r[1].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
 	begin = tb_now(tb);
@@ -116,10 +120,10 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	ib_drain_qp(x.qp);
 	expect_that(tb_now(tb) - begin, <, CFG_S(LIMIT_S));
 	expect_true(killer.done && drv_is_dead(a->dev));
-	expect_equal(r[0].done, QUEUE);
+	expect_equal(r[0].done, sends);
 	expect_equal(r[1].done, shared ? 0 : QUEUE);
 	if (when != IN_THE_MIDDLE)
-		expect_equal(r[0].flushed + r[1].flushed, shared ? QUEUE : 2 * QUEUE);
+		expect_equal(r[0].flushed + r[1].flushed, sends + (shared ? 0 : QUEUE));
 	refuses_more(tb, &x, srq);
 	expect_event(a, IBV_EVENT_DEVICE_FATAL);
 	expect_catastrophe(a);
