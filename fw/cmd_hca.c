@@ -41,6 +41,46 @@ static void tables_set(const struct init_hca *h)
 	table_set(FW_TABLE_CMPT, init_hca_get_cmpt_base(h), LOG_CMPTS, FW_CMPT_SIZE);
 }
 
+static uint64_t table_bytes(uint32_t table)
+{
+	const struct fw_table *t = &fw.tables[table];
+	const uint64_t bytes = (uint64_t)t->entry_size << t->log_num;
+
+	if (table == FW_TABLE_MTT)
+		return t->entry_size;
+	return table == FW_TABLE_RDMARC ? bytes << fw.tables[FW_TABLE_QPC].log_num : bytes;
+}
+
+/*
+ * No entry of one table lies in another table. Of the MTTs software does not say how many there are,
+ * and an RDMA queue pair has a row of responder resources. Source: Linux mlx4_make_profile, which
+ * gives each table a range of its own.
+ */
+static void places_check(void)
+{
+	static const char *const within[FW_TABLE_COUNT] = {
+		[FW_TABLE_QPC] = "the QP contexts begin within another table",
+		[FW_TABLE_CQC] = "the CQ contexts begin within another table",
+		[FW_TABLE_EQC] = "the EQ contexts begin within another table",
+		[FW_TABLE_SRQC] = "the SRQ contexts begin within another table",
+		[FW_TABLE_MPT] = "the MPTs begin within another table",
+		[FW_TABLE_MTT] = "the MTTs begin within another table",
+		[FW_TABLE_RDMARC] = "the responder resources begin within another table",
+		[FW_TABLE_MCG] = "the multicast groups begin within another table",
+		[FW_TABLE_ALTC] = "the alternate paths begin within another table",
+		[FW_TABLE_AUXC] = "the auxiliary contexts begin within another table",
+		[FW_TABLE_CMPT] = "the cMPTs begin within another table",
+	};
+
+	for (uint32_t table = 0; table < FW_TABLE_COUNT; table++)
+		for (uint32_t other = 0; other < FW_TABLE_COUNT; other++) {
+			const uint64_t base = fw.tables[table].base, from = fw.tables[other].base;
+
+			if (table != other && base >= from && base - from < table_bytes(other))
+				fw_guest_error(RULE_icm_overlap, GUEST_NONE, 0, within[table]);
+		}
+}
+
 /* INIT_HCA must not ask for a feature that QUERY_DEV_CAP does not offer. */
 static bool features_offered(const struct init_hca *h)
 {
@@ -91,6 +131,7 @@ enum hcr_status cmd_init_hca(struct fw_cmd *c)
 		return HCR_STATUS_BAD_PARAM;
 	fw.hca = *h;
 	tables_set(h);
+	places_check();
 	fw_write(FW_LOG_MCG_HASH, init_hca_get_log_mcg_hash(h));
 	fw_write(FW_LOG_UAR, init_hca_get_log_uars(h));
 	fw_write(FW_HCA_CTRL, FW_CTRL_RUN |

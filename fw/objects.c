@@ -27,19 +27,31 @@ uint64_t object_address(unsigned table, uint32_t number)
 	return t->base + (uint64_t)index * t->entry_size;
 }
 
-static enum hcr_status icm_status(uint32_t dma_status)
+static const uint8_t kinds[] = {
+	[FW_TABLE_QPC] = GUEST_QP,   [FW_TABLE_CQC] = GUEST_CQ,  [FW_TABLE_EQC] = GUEST_EQ,
+	[FW_TABLE_SRQC] = GUEST_SRQ, [FW_TABLE_MPT] = GUEST_MPT,
+};
+
+static enum hcr_status icm_status(unsigned table, uint32_t number, uint32_t dma_status)
 {
-	return dma_status == FW_DMA_OK ? HCR_STATUS_OK : HCR_STATUS_ICM_ERROR;
+	if (dma_status == FW_DMA_OK)
+		return HCR_STATUS_OK;
+	if (dma_status == FW_DMA_NO_ICM)
+		fw_guest_error(RULE_icm_unmapped,
+			       table < sizeof(kinds) ? (enum guest_object_kind)kinds[table]
+						     : GUEST_NONE,
+			       number, "the ICM of its entry is not mapped");
+	return HCR_STATUS_ICM_ERROR;
 }
 
 enum hcr_status object_read(unsigned table, uint32_t number, void *context, uint32_t size)
 {
-	return icm_status(fw_icm_read(object_address(table, number), context, size));
+	return icm_status(table, number, fw_icm_read(object_address(table, number), context, size));
 }
 
 enum hcr_status object_write(unsigned table, uint32_t number, const void *context, uint32_t size)
 {
-	return icm_status(fw_icm_write(object_address(table, number), context, size));
+	return icm_status(table, number, fw_icm_write(object_address(table, number), context, size));
 }
 
 enum hcr_status object_query(unsigned table, uint32_t number, void *context, uint32_t size)

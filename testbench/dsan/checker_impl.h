@@ -273,6 +273,10 @@ bool checker_in_mlx4(const void *pc);
 /* A store is heard of before it is made: the driver has made its last one. */
 void checker_settle(struct checker *c);
 /* The checker of a host; NULL: it has none. */
+/* guest.c: a guest's driver has the answer to a command. */
+void guest_command_done(struct checker *c, const struct hcr *command,
+			const struct hca_command_answer *answer);
+
 struct checker *checker_of_host(unsigned host);
 
 /* --- asked*.c: what the driver was asked for --- */

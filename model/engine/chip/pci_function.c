@@ -60,6 +60,7 @@ struct pci_function {
 		uint8_t mailbox[MAILBOX_SIZE];
 	} seen;                        /* for the rules of commands */
 	struct hca_command_fault fail; /* what is left of hca_command_fail() */
+	bool fails_as_planned;         /* the command that ends fails because of it */
 };
 
 static void reset_due(struct event *ev)
@@ -141,7 +142,9 @@ static void command_fail(struct hca *hca)
 		eqe_cmd_set_status(cmd, pci->fail.status);
 		event_queue_post(hca, &eqe, NULL, NULL);
 	}
+	pci->fails_as_planned = true;
 	hcr_done(hca, 0, pci->fail.status);
+	pci->fails_as_planned = false;
 }
 
 /* Whether this command is one that must fail. */
@@ -271,7 +274,9 @@ void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status)
 		hcr_set_status(&pci->hcr, status);
 	hcr_trace(hca, TP_HCR_DONE, false, status);
 	monitor_command(hca, &pci->command,
-			&(struct hca_command_answer){.status = status, .out_param = out_param});
+			&(struct hca_command_answer){.status = status,
+						     .planned = pci->fails_as_planned,
+						     .out_param = out_param});
 	hcr_set_go(&pci->hcr, 0);
 }
 

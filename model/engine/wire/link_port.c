@@ -483,12 +483,33 @@ static uint64_t lane_queue(struct link_port *lp, struct link_lane *lane, struct 
 	return now;
 }
 
+/* A directed route MAD says whether it is on its way back, as its method does. Source: IBA 14.2.1.2;
+ * Linux mlx4 ib_process_mad, which sets the bit in an answer. */
+static void smp_check(struct link_port *lp, struct packet *pkt)
+{
+	const struct mad_hdr *mad = (const struct mad_hdr *)packet_payload(pkt);
+	bool back;
+
+	if (pkt->payload_len < sizeof(*mad) || mad_hdr_get_mgmt_class(mad) != MAD_CLASS_SUBN_DR)
+		return;
+	back = mad_hdr_get_method(mad) & MAD_RESPONSE_BIT;
+	if (back != (bool)mad_hdr_get_direction(mad))
+		guest_error(lp->hca, RULE_mad_differs, guest_object(GUEST_PORT, lp->port),
+			    "port %u sends a directed route MAD of method 0x%x and attribute 0x%x, "
+			    "whose status 0x%04x has a direction bit of %u",
+			    lp->port, (unsigned)mad_hdr_get_method(mad),
+			    (unsigned)mad_hdr_get_attr_id(mad), (unsigned)mad_hdr_get_status(mad),
+			    !back);
+}
+
 /* Returns when the last bit leaves, as far as is known now. */
 static inline __attribute__((always_inline)) uint64_t
 lane_send(struct link_port *lp, struct link_lane *lane, struct packet *pkt)
 {
-	if (pkt->vl == VL_MANAGEMENT)
+	if (pkt->vl == VL_MANAGEMENT) {
+		smp_check(lp, pkt);
 		return leave(lp, pkt);
+	}
 	if (lane->queue.first || !credits_gather(lane, blocks_of(pkt)) ||
 	    lane->credits_ps > hca_now(lp->hca))
 		return lane_queue(lp, lane, pkt);

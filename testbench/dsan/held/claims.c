@@ -9,6 +9,7 @@
 #include "model/interface/mailboxes.h"
 #include "model/interface/rows.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +17,8 @@
 enum {
 	BUCKETS = 1 << 14,
 	MTTS = 1 << 28, /* those beyond are not looked at */
-	RECORD_BYTES = 8,
+	RECORD_BYTES = 4,
+	CQ_RECORD_BYTES = 8,
 	WITHOUT_TOKEN = 1 << 16,
 };
 
@@ -281,9 +283,20 @@ static bool mtt_read(const struct claims *cl, uint64_t mtt_addr, uint64_t *bus)
 	return mtt_entry_get_present(&e);
 }
 
-static void pages_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
+/* Returns true. */
+static bool page_missing(struct claims *cl, const struct holder *h, uint64_t mtt)
+{
+	checker_report(cl->c, &(struct breach){RULE_mtt_not_present, object_of(h), NULL, NULL},
+		       "%s %x is given to the device, and its mtt %" PRIx64 " has no page",
+		       holder_name(h), h->number, mtt);
+	return true;
+}
+
+static void pages_claim(struct claims *cl, struct holder *h, const struct object_memory *m,
+			bool fresh)
 {
 	const uint64_t end = m->start + m->bytes, large = UINT64_C(1) << m->log_page;
+	bool told = !fresh; /* of the pages that are missing the first is reported */
 
 	for (uint64_t at = m->start & ~(uint64_t)(CLAIM_PAGE_SIZE - 1); at < end;
 	     at += CLAIM_PAGE_SIZE) {
@@ -293,6 +306,8 @@ static void pages_claim(struct claims *cl, struct holder *h, const struct object
 		if (mtt_read(cl, mtt, &bus))
 			claim_add(cl, h, bus + (at & (large - 1)), (uint32_t)(at / CLAIM_PAGE_SIZE),
 				  CLAIM_PAGE);
+		else if (!told)
+			told = page_missing(cl, h, mtt / sizeof(struct mtt_entry));
 	}
 }
 
@@ -319,21 +334,33 @@ static void mtts_claim(struct claims *cl, struct holder *h, const struct object_
 	}
 }
 
-/* No two objects have the same record. */
+/* The record of a CQ has a second word, for arming. */
+static unsigned record_bytes(const struct holder *h)
+{
+	return h->kind == HOLDER_CQ ? CQ_RECORD_BYTES : RECORD_BYTES;
+}
+
+static bool records_meet(const struct holder *a, const struct holder *b)
+{
+	return a->record < b->record + record_bytes(b) && b->record < a->record + record_bytes(a);
+}
+
+/* No two objects have the same record, or parts of the same. */
 static void record_claim(struct claims *cl, struct holder *h, uint64_t record)
 {
 	const uintptr_t at = record ? checker_address(cl->c, record) : 0;
 
 	if (!at)
 		return;
+	h->record = record;
 	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next)
-		if (k->use == CLAIM_RECORD && k->holder != h && k->holder->record == record)
+		if (k->use == CLAIM_RECORD && k->holder != h && records_meet(k->holder, h))
 			checker_report(
 				cl->c,
 				&(struct breach){RULE_record_shared, object_of(h), NULL, NULL},
-				"the doorbell record of %s %x is that of %s %x", holder_name(h),
-				h->number, holder_name(k->holder), k->holder->number);
-	h->record = record;
+				"the doorbell record of %s %x is%s that of %s %x", holder_name(h),
+				h->number, k->holder->record == record ? "" : " within",
+				holder_name(k->holder), k->holder->number);
 	claim_add(cl, h, record, 0, CLAIM_RECORD);
 }
 
@@ -372,7 +399,7 @@ void claims_object(struct claims *cl, enum hca_object type, uint32_t number, boo
 	h = holder_take(cl, kind, index);
 	mtts_claim(cl, h, &m);
 	if (m.has_pages)
-		pages_claim(cl, h, &m);
+		pages_claim(cl, h, &m, fresh);
 	record_claim(cl, h, m.record);
 	if (cl->c->own)
 		own_object(cl->c->own, h, &m, fresh);
