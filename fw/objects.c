@@ -51,7 +51,8 @@ enum hcr_status object_read(unsigned table, uint32_t number, void *context, uint
 
 enum hcr_status object_write(unsigned table, uint32_t number, const void *context, uint32_t size)
 {
-	return icm_status(table, number, fw_icm_write(object_address(table, number), context, size));
+	return icm_status(table, number,
+			  fw_icm_write(object_address(table, number), context, size));
 }
 
 enum hcr_status object_query(unsigned table, uint32_t number, void *context, uint32_t size)

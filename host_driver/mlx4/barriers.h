@@ -27,6 +27,13 @@ static inline void drv_wqe_body_before_owner(void)
 	drv_store_barrier();
 }
 
+/* Writes the rest of a 64-byte chunk before its first word, where the stamp stands until then.
+ * Otherwise a device that reads ahead could take a valid byte count with an old address. */
+static inline void drv_chunk_body_before_head(void)
+{
+	drv_store_barrier();
+}
+
 /* Writes the WQE before the doorbell or BlueFlame write. Otherwise the device could find an invalid
  * owner bit and stop. */
 static inline void drv_wqe_before_doorbell(void)

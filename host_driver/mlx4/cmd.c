@@ -7,7 +7,6 @@
  * only until the device has taken the command. A command that times out marks the device dead;
  * later ones fail at once.
  */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/pci.h"
 #include "model/interface/commands.h"

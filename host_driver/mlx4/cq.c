@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Completion queues: creation, polling, parsing of entries, resize, waiting. */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 #include "model/interface/macros.h"

@@ -3,7 +3,6 @@
  * Event queues: EQ 0 takes asynchronous events and command completions, the others completion
  * events. Interrupt handlers, consumer index, arming.
  */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 

@@ -13,12 +13,15 @@
 #include "host_driver/drv/ops.h"
 #include "host_driver/drv/trace.h"
 #include "host_driver/mlx4/alloc.h"
+#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/mlx4.h"
 #include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/static_rates.h"
+
+#include <string.h>
 
 enum drv_sizes {
 	DRV_LOG_PAGE = 12,
@@ -508,6 +511,19 @@ unsigned drv_max_send_sge(const struct drv_device *dev);
 /* Writes the scatter list of a receive into `room` bytes, with a terminator if there is room for
  * one. */
 void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr);
+
+/* Stores a segment that begins with a byte count at the offset `at` of a send WQE. Inline data stands
+ * behind it already. */
+static inline void drv_wqe_put_segment(void *wqe, size_t at, const void *segment, size_t bytes)
+{
+	const size_t count = sizeof(uint32_t);
+	uint8_t *to = (uint8_t *)wqe + at;
+
+	memcpy(to + count, (const uint8_t *)segment + count, bytes - count);
+	if (at % WQE_CHUNK == 0)
+		drv_chunk_body_before_head();
+	memcpy(to, segment, count);
+}
 
 /* One MLX WQE (QP0, QP1): ready-made headers as inline data, one data segment, room for the ICRC.
  */

@@ -119,19 +119,24 @@ static size_t headers_fill(const struct drv_mlx_wqe *w, uint8_t *buf)
 	return at + sizeof(*deth);
 }
 
-static size_t inline_segment(uint8_t *wqe, size_t at, const uint8_t *data, size_t n)
+/* The size of an inline segment with n bytes of data. */
+static size_t inline_bytes(size_t n)
 {
-	struct wqe_inline *head = (struct wqe_inline *)(void *)(wqe + at);
+	return n ? (sizeof(struct wqe_inline) + n + WQE_UNIT - 1) & ~(size_t)(WQE_UNIT - 1) : 0;
+}
 
-	memset(head, 0, sizeof(*head));
-	wqe_inline_set_is_inline(head, 1);
-	wqe_inline_set_byte_count(head, (uint32_t)n);
-	at += sizeof(*head);
-	memcpy(wqe + at, data, n);
-	at += n;
-	while (at % WQE_UNIT)
-		wqe[at++] = 0;
-	return at;
+static void inline_segment(uint8_t *wqe, size_t at, const uint8_t *data, size_t n)
+{
+	struct wqe_inline head = {0};
+
+	if (!n)
+		return;
+	wqe_inline_set_is_inline(&head, 1);
+	wqe_inline_set_byte_count(&head, (uint32_t)n);
+	memcpy(wqe + at + sizeof(head), data, n);
+	for (size_t end = sizeof(head) + n; end < inline_bytes(n); end++)
+		wqe[at + end] = 0;
+	drv_wqe_put_segment(wqe, at, &head, sizeof(head));
 }
 
 unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owner)
@@ -144,15 +149,18 @@ unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owne
 	const size_t first = n < first_room ? n : first_room;
 	struct wqe_mlx_ctrl ctrl = {0};
 	struct wqe_data data = {0};
-	size_t at = inline_segment(wqe, sizeof(ctrl), headers, first);
+	const size_t second_at = sizeof(ctrl) + inline_bytes(first);
+	const size_t data_at = second_at + inline_bytes(n - first);
+	const size_t icrc_at = data_at + sizeof(data), at = icrc_at + inline_bytes(sizeof(icrc));
 
-	if (n > first)
-		at = inline_segment(wqe, at, headers + first, n - first);
+	/* from the last to the first, so that the first word of each chunk is stored last */
+	inline_segment(wqe, icrc_at, icrc, sizeof(icrc));
 	wqe_data_set_byte_count(&data, w->length);
 	wqe_data_set_lkey(&data, w->lkey);
 	wqe_data_set_addr(&data, w->addr);
-	memcpy((uint8_t *)wqe + at, &data, sizeof(data));
-	at = inline_segment(wqe, at + sizeof(data), icrc, sizeof(icrc));
+	drv_wqe_put_segment(wqe, data_at, &data, sizeof(data));
+	inline_segment(wqe, second_at, headers + first, n - first);
+	inline_segment(wqe, sizeof(ctrl), headers, first);
 	wqe_mlx_ctrl_set_owner(&ctrl, owner);
 	wqe_mlx_ctrl_set_opcode(&ctrl, WQE_SEND);
 	wqe_mlx_ctrl_set_ds(&ctrl, (uint32_t)(at / WQE_UNIT));

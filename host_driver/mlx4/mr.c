@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Protection domains, memory regions and windows; the tables of their numbers. */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* MTT ranges, which the CPU writes directly into ICM pages. Also the buffers of queues. */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 
 #include <errno.h>

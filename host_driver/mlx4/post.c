@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Posting: room in the queues, owner bits, stamps, doorbell and BlueFlame. */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/post.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shared receive queues: a list of slots that are linked by index. Free slots are appended at its
  * tail. */
-#include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 

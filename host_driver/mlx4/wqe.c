@@ -50,34 +50,36 @@ size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_byt
 
 /* --- data --- */
 
+/* From the last to the first, so that the first word of each chunk is stored last. */
 static size_t put_sges(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 {
-	for (unsigned i = 0; i < wr->num_sge; i++, at += sizeof(struct wqe_data)) {
-		struct wqe_data *d = (struct wqe_data *)(void *)(wqe + at);
+	for (unsigned i = wr->num_sge; i--;) {
+		struct wqe_data d = {0};
 		const struct drv_sge *s = &wr->sg_list[i];
 
-		memset(d, 0, sizeof(*d));
-		wqe_data_set_byte_count(d, s->length);
+		wqe_data_set_byte_count(&d, s->length);
 		/* an inline segment of length 0; otherwise length 0 means 2 GiB */
-		wqe_data_set_is_inline(d, !s->length);
-		wqe_data_set_lkey(d, s->lkey);
-		wqe_data_set_addr(d, s->addr);
+		wqe_data_set_is_inline(&d, !s->length);
+		wqe_data_set_lkey(&d, s->lkey);
+		wqe_data_set_addr(&d, s->addr);
+		drv_wqe_put_segment(wqe, at + i * sizeof(d), &d, sizeof(d));
 	}
-	return at;
+	return at + wr->num_sge * sizeof(struct wqe_data);
 }
 
 static void inline_close(uint8_t *wqe, size_t start, size_t end)
 {
-	struct wqe_inline *head = (struct wqe_inline *)(void *)(wqe + start);
+	struct wqe_inline head = {0};
 
-	wqe_inline_set_is_inline(head, 1);
-	wqe_inline_set_byte_count(head, (uint32_t)(end - start - sizeof(*head)));
+	wqe_inline_set_is_inline(&head, 1);
+	wqe_inline_set_byte_count(&head, (uint32_t)(end - start - sizeof(head)));
+	drv_wqe_put_segment(wqe, start, &head, sizeof(head));
 }
 
 /* Copies the request's inline data. A segment ends at each 64-byte boundary. */
 static size_t put_inline(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 {
-	size_t start = at, pos = at + sizeof(struct wqe_inline);
+	size_t start = at, pos = at + sizeof(struct wqe_inline), end;
 
 	for (unsigned i = 0; i < wr->num_sge; i++) {
 		const uint8_t *from = (const uint8_t *)(uintptr_t)wr->sg_list[i].addr;
@@ -102,9 +104,10 @@ static size_t put_inline(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 	}
 	if (pos == at + sizeof(struct wqe_inline))
 		return at; /* there is no data */
-	inline_close(wqe, start, pos);
+	end = pos;
 	while (pos % WQE_UNIT)
 		wqe[pos++] = 0;
+	inline_close(wqe, start, end);
 	return pos;
 }
 

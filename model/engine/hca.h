@@ -248,7 +248,7 @@ struct mpt_entry;
  */
 struct hca_command_answer {
 	uint8_t status; /* enum hcr_status */
-	bool planned;   /* it fails because a test wants it (hca_command_fault), not for what was given */
+	bool planned; /* it fails because a test wants it (hca_command_fault), not for what was given */
 	uint64_t out_param;
 };
 

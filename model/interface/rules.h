@@ -149,9 +149,9 @@
 	  "the UAR page in the context of the object, and the page that the doorbell is written to", \
 	  "the context holds page 0") \
 	R(order_wqe_body, \
-	  "no write barrier stands between the body of a work request and its owner bit, or the body was written behind the owner bit", \
-	  "Linux mlx4_ib_post_send: dma_wmb before owner_opcode; rdma-core udma_to_device_barrier", \
-	  "the barrier before the store of the owner bit, and that the owner bit is stored last", \
+	  "no write barrier stands between the body of a work request and its owner bit, or that of a 64-byte chunk and its first word; or the body was written behind them", \
+	  "Linux mlx4_ib_post_send: dma_wmb before owner_opcode, set_data_seg: before byte_count; rdma-core udma_to_device_barrier", \
+	  "the barrier before the store of the owner bit or of the chunk's byte count, and that these are stored last", \
 	  "the owner bit is stored together with the rest of the control segment") \
 	R(order_doorbell, \
 	  "no write barrier stands between what the device reads and the doorbell or command that makes it read", \

@@ -248,10 +248,7 @@ void guest_command_done(struct checker *c, const struct hcr *command,
 	if (!row || !status || answer->planned || !is_mistake(answer->status))
 		return;
 	checker_report(c,
-		       &(struct breach){RULE_command_refused,
-					{GUEST_COMMAND, row->op},
-					NULL,
-					NULL},
+		       &(struct breach){RULE_command_refused, {GUEST_COMMAND, row->op}, NULL, NULL},
 		       "the firmware refuses %s, modifier 0x%x: status %s, %s", row->name,
 		       (unsigned)hcr_get_in_mod(command), status->name, status->meaning);
 }

@@ -213,6 +213,27 @@ static bool is_legal_behind_owner(uintptr_t offset)
 	return offset < 2 * WORD;
 }
 
+/*
+ * A device that reads ahead knows a chunk that is not written yet by the stamp in its first word. So
+ * that word is stored last. Source: Linux mlx4 set_data_seg, build_mlx_header; rdma-core libmlx4
+ * set_data_seg. Reports the first chunk where it is not.
+ */
+static void check_chunks(struct order *o, uintptr_t at, size_t len, const struct guest_object *qp)
+{
+	for (size_t offset = WQE_CHUNK; offset < len; offset += WORD) {
+		const size_t chunk = offset / WQE_CHUNK * WQE_CHUNK;
+		const struct stored *head = checker_stored(o->c, at + chunk),
+				    *s = checker_stored(o->c, at + offset);
+
+		if (offset == chunk || !head->seq || (s->seq <= head->seq && !unordered(s, head)))
+			continue;
+		checker_report(o->c, &(struct breach){RULE_order_wqe_body, *qp, s->pc, head->pc},
+			       "byte %u of a WQE%s the first word of its chunk", (unsigned)offset,
+			       s->seq > head->seq ? ", behind" : " and");
+		return;
+	}
+}
+
 void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 {
 	const size_t len = (size_t)wqe_ctrl_get_ds(wqe->bytes) * WQE_UNIT;
@@ -228,6 +249,7 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 	if (t)
 		checker_report(o->c, &(struct breach){RULE_order_doorbell, qp, owner->pc, t->pc},
 			       "owner bit of wqe %u", wqe->index);
+	check_chunks(o, at, len, &qp);
 	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
 		s = checker_stored(o->c, at + offset);
 		if (!unordered(s, owner) && (s->seq <= owner->seq || is_legal_behind_owner(offset)))
@@ -244,6 +266,7 @@ void order_owner(struct order *o, uintptr_t at, uint32_t qpn)
 	const size_t len = (size_t)wqe_ctrl_get_ds((const struct wqe_ctrl *)at) * WQE_UNIT;
 	const struct stored *owner = checker_stored(o->c, at), *s;
 
+	check_chunks(o, at, len, &(struct guest_object){GUEST_QP, qpn});
 	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
 		s = checker_stored(o->c, at + offset);
 		if (!unordered(s, owner))
