@@ -413,8 +413,6 @@ static void on_command(void *ctx, const struct hcr *command,
 	claims_command(c->claims, command, answer);
 	if (!answer)
 		return;
-	if (c->guest)
-		guest_command_done(c, command, answer);
 	asked_command_done(c, command, answer);
 	given_command_done(c, command, answer);
 	if (c->watcher)

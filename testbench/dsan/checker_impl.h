@@ -107,6 +107,7 @@ struct given {
 };
 
 /* What parts above the checker hear of (hooks_managed.c). */
+/* Functions that are NULL are not called. */
 struct watcher {
 	/* the driver gives a command, not a scenario; the device has answered one */
 	void (*command)(struct checker *c, const struct hcr *command);
@@ -273,10 +274,6 @@ bool checker_in_mlx4(const void *pc);
 /* A store is heard of before it is made: the driver has made its last one. */
 void checker_settle(struct checker *c);
 /* The checker of a host; NULL: it has none. */
-/* guest.c: a guest's driver has the answer to a command. */
-void guest_command_done(struct checker *c, const struct hcr *command,
-			const struct hca_command_answer *answer);
-
 struct checker *checker_of_host(unsigned host);
 
 /* --- asked*.c: what the driver was asked for --- */

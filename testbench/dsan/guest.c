@@ -86,6 +86,46 @@ static void guest_place(const void *pc, char *buf, size_t size)
 	snprintf(buf, size, "code 0x%" PRIxPTR, (uintptr_t)pc);
 }
 
+/* --- what its driver is refused --- */
+
+/*
+ * Firmware refuses what the driver has made up wrong: a field, an index, a state. What it refuses for
+ * another reason is no mistake: a command that this device does not have, a region that still has
+ * windows, a queue pair that an error has taken to another state meanwhile.
+ */
+static bool is_mistake(enum hcr_status status)
+{
+	switch (status) {
+	case HCR_STATUS_BAD_PARAM:
+	case HCR_STATUS_BAD_SYS_STATE:
+	case HCR_STATUS_BAD_RESOURCE:
+	case HCR_STATUS_EXCEED_LIM:
+	case HCR_STATUS_BAD_RES_STATE:
+	case HCR_STATUS_BAD_INDEX:
+	case HCR_STATUS_BAD_SEG_PARAM:
+	case HCR_STATUS_ICM_ERROR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void command_done(struct checker *c, const struct hcr *command,
+			 const struct hca_command_answer *answer)
+{
+	const struct hcr_row *row = hcr_row_find(hcr_get_opcode(command));
+	const struct hcr_status_row *status = hcr_status_find(answer->status);
+
+	if (!row || !status || answer->planned || !is_mistake(answer->status))
+		return;
+	checker_report(c,
+		       &(struct breach){RULE_command_refused, {GUEST_COMMAND, row->op}, NULL, NULL},
+		       "the firmware refuses %s, modifier 0x%x: status %s, %s", row->name,
+		       (unsigned)hcr_get_in_mod(command), status->name, status->meaning);
+}
+
+static const struct watcher guest_watcher = {.command_done = command_done};
+
 /* --- life --- */
 
 struct checker *guest_checker_create(struct hca *hca,
@@ -101,6 +141,7 @@ struct checker *guest_checker_create(struct hca *hca,
 		.hca = hca, .bytes = GUEST_BUS_BYTES, .read = read, .read_ctx = read_ctx};
 	c->guest = true;
 	c->judges = guest_judges;
+	c->watcher = &guest_watcher;
 	c->place = guest_place;
 	c->claims = claims_create(c);
 	if (!c->claims) {
@@ -215,42 +256,6 @@ void guest_checker_access(struct checker *c, uint64_t address, uint32_t bytes, b
 		own_load(c->own, at, bytes, pc);
 	}
 	order_fence(c->order, fences_of(c, &machines[machine], at, code->pc));
-}
-
-/*
- * Firmware refuses what the driver has made up wrong: a field, an index, a state. What it refuses for
- * another reason is no mistake: a command that this device does not have, a region that still has
- * windows, a queue pair that an error has taken to another state meanwhile.
- */
-static bool is_mistake(enum hcr_status status)
-{
-	switch (status) {
-	case HCR_STATUS_BAD_PARAM:
-	case HCR_STATUS_BAD_SYS_STATE:
-	case HCR_STATUS_BAD_RESOURCE:
-	case HCR_STATUS_EXCEED_LIM:
-	case HCR_STATUS_BAD_RES_STATE:
-	case HCR_STATUS_BAD_INDEX:
-	case HCR_STATUS_BAD_SEG_PARAM:
-	case HCR_STATUS_ICM_ERROR:
-		return true;
-	default:
-		return false;
-	}
-}
-
-void guest_command_done(struct checker *c, const struct hcr *command,
-			const struct hca_command_answer *answer)
-{
-	const struct hcr_row *row = hcr_row_find(hcr_get_opcode(command));
-	const struct hcr_status_row *status = hcr_status_find(answer->status);
-
-	if (!row || !status || answer->planned || !is_mistake(answer->status))
-		return;
-	checker_report(c,
-		       &(struct breach){RULE_command_refused, {GUEST_COMMAND, row->op}, NULL, NULL},
-		       "the firmware refuses %s, modifier 0x%x: status %s, %s", row->name,
-		       (unsigned)hcr_get_in_mod(command), status->name, status->meaning);
 }
 
 /* What makes the device read memory. Doorbells of EQs and CQs do not: an interrupt handler may ring

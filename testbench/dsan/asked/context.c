@@ -313,7 +313,7 @@ void asked_command(struct checker *c, const struct hcr *command)
 	asked_command_given(c, command);
 	if (!ask_is_raw())
 		given_command(c, command);
-	if (!ask_is_raw() && c->watcher)
+	if (!ask_is_raw() && c->watcher && c->watcher->command)
 		c->watcher->command(c, command);
 	if (!a)
 		return;

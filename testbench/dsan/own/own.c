@@ -224,7 +224,7 @@ static void event_seen(struct own *o, const struct holder *h, uint32_t slot, con
 	if (index - eq->seen >= eq->entries.head - eq->seen)
 		return;
 	eq->seen = index + 1;
-	if (o->c->watcher)
+	if (o->c->watcher && o->c->watcher->eqe)
 		o->c->watcher->eqe(o->c, e, pc);
 	if (eq->seen - eq->entries.tail > EVENTS_WITHOUT_INDEX)
 		checker_report(o->c, &(struct breach){RULE_eq_left, object_of(h), pc, NULL},
@@ -331,7 +331,7 @@ void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *
 	struct ring *r = &q->entries;
 	const uint32_t tail = index_after(r->tail, index, INDEX_BITS);
 
-	if (h->kind == HOLDER_EQ && o->c->watcher)
+	if (h->kind == HOLDER_EQ && o->c->watcher && o->c->watcher->eqes_end)
 		o->c->watcher->eqes_end(o->c, pc);
 	if (h->kind == HOLDER_CQ && o->c->guest)
 		own_completions_back(q, tail - r->tail);

@@ -8,6 +8,8 @@
 #include "testbench/dsan/tests/nobody_asks.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/commands.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 
@@ -270,6 +272,34 @@ static void a_barrier_is_missing_before_the_doorbell(void **state)
 }
 
 /* x86 keeps stores in their order, and libibverbs relies on it. */
+/* A test's refusals, and those of what a device may lack, are none of the driver's mistakes. */
+static void a_refused_command(void **state)
+{
+	static const struct {
+		uint32_t opcode;
+		struct hca_command_answer answer;
+		bool told;
+	} rows[] = {
+		{HCR_SW2HW_MPT, {.status = HCR_STATUS_OK}, false},
+		{HCR_SW2HW_MPT, {.status = HCR_STATUS_BAD_PARAM}, true},
+		{HCR_SW2HW_CQ, {.status = HCR_STATUS_ICM_ERROR}, true},
+		{HCR_SW2HW_CQ, {.status = HCR_STATUS_BAD_PARAM, .planned = true}, false},
+		{HCR_HW2SW_MPT, {.status = HCR_STATUS_REG_BOUND}, false},
+		{HCR_RTR2RTS_QP, {.status = HCR_STATUS_BAD_QP_STATE}, false},
+		{0xfff, {.status = HCR_STATUS_BAD_OP}, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct hcr command = {{0}};
+
+		hcr_set_opcode(&command, rows[i].opcode);
+		c->watcher->command_done(c, &command, &rows[i].answer);
+		if (rows[i].told)
+			expect_report(RULE_command_refused);
+		assert_int_equal(reports, 0);
+	}
+}
+
 static void a_program_needs_none_on_x86(void **state)
 {
 	code.pc = PROGRAM;
@@ -421,6 +451,7 @@ int main(void)
 		T(a_work_request_of_the_kernel),
 		T(a_barrier_is_missing_before_the_owner_bit),
 		T(a_barrier_is_missing_before_the_doorbell),
+		T(a_refused_command),
 		T(a_program_needs_none_on_x86),
 		T(a_program_needs_one_elsewhere),
 		T(the_order_of_the_program_always_counts),

@@ -101,12 +101,18 @@ static void dma(const char *what, unsigned at, uint32_t len, bool write)
 }
 
 /* The device finds a WQE of 32 bytes. */
-static void device_takes_wqe(void)
+/* A WQE of that many units of 16 bytes. */
+static void device_takes(unsigned units)
 {
 	struct wqe_ctrl ctrl = {{0}};
 
-	wqe_ctrl_set_ds(&ctrl, 2);
+	wqe_ctrl_set_ds(&ctrl, units);
 	order_wqe(c.order, &(struct hca_wqe_seen){.bus = BUS + WQE, .bytes = &ctrl});
+}
+
+static void device_takes_wqe(void)
+{
+	device_takes(2);
 }
 
 static void a_right_post_is_not_reported(void **state)
@@ -157,6 +163,36 @@ static void a_body_behind_the_owner_bit(void **state)
 	device_takes_wqe();
 	assert_int_equal(reports, 1);
 	assert_int_equal(reported, RULE_order_wqe_body);
+}
+
+/* The first word of each further chunk is stored last. */
+static void a_chunk(void **state)
+{
+	static const struct {
+		bool barrier, last; /* before the first word; it is */
+		unsigned reports;
+	} rows[] = {{true, true, 0}, {false, true, 1}, {true, false, 1}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		reports = 0;
+		if (!rows[i].last)
+			store(WQE + 64, 1);
+		if (!rows[i].last && rows[i].barrier)
+			wmb();
+		store(WQE + 80, 1);
+		store(WQE + 68, 1);
+		if (rows[i].barrier)
+			wmb();
+		if (rows[i].last)
+			store(WQE + 64, 1);
+		wmb();
+		store(WQE, 2);
+		wmb();
+		ring();
+		device_takes(6);
+		assert_int_equal(reports, rows[i].reports);
+		assert_true(!reports || reported == RULE_order_wqe_body);
+	}
 }
 
 static void a_doorbell_without_barrier(void **state)
@@ -264,6 +300,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_body_without_barrier, begin, end),
 		cmocka_unit_test_setup_teardown(a_size_without_barrier, begin, end),
 		cmocka_unit_test_setup_teardown(a_body_behind_the_owner_bit, begin, end),
+		cmocka_unit_test_setup_teardown(a_chunk, begin, end),
 		cmocka_unit_test_setup_teardown(a_doorbell_without_barrier, begin, end),
 		cmocka_unit_test_setup_teardown(a_wqe_taken_before_its_doorbell, begin, end),
 		cmocka_unit_test_setup_teardown(a_barrier_of_another_thread, begin, end),
