@@ -31,6 +31,7 @@ struct guest_error_note {
 	struct calls now;
 	struct ran ran;           /* before it, in the driver */
 	struct ran made, changed; /* when the driver made the object, and changed it last */
+	struct ran wrote;         /* the work request, where that is malformed */
 	struct act doorbell, command;
 	struct act unmapper;   /* of the page that a DMA did not find */
 	struct act configured; /* who wrote configuration space last, where that is the matter */

@@ -14,6 +14,7 @@
 #include "testbench/dsan/hear/wrote.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/rows.h"
@@ -46,6 +47,29 @@ void checkers_made(unsigned host, struct guest_object object, struct ran *made, 
 	made->n = changed->n = 0;
 	if (c)
 		history_find(c, object, made, changed);
+}
+
+static void ran_add(struct ran *ran, const void *pc)
+{
+	for (unsigned i = 0; i < ran->n; i++)
+		if (ran->pc[i] == pc)
+			return;
+	if (pc && ran->n < RAN_MAX)
+		ran->pc[ran->n++] = pc;
+}
+
+void checkers_wrote(unsigned host, struct guest_object qp, struct ran *wrote)
+{
+	const struct checker *c = checker_of_host(host);
+	const struct fetched *f = c ? &c->fetched[qp.number % ARRAY_SIZE(c->fetched)] : NULL;
+
+	wrote->n = 0;
+	if (!f || f->qpn != qp.number)
+		return;
+	for (uintptr_t at = f->at; at < f->at + f->bytes && checker_has(c, at); at += WQE_CHUNK)
+		ran_add(wrote, checker_stored(c, at)->pc);
+	for (uintptr_t at = f->at; at < f->at + f->bytes && checker_has(c, at); at += WORD)
+		ran_add(wrote, checker_stored(c, at)->pc);
 }
 
 /* --- the driver --- */
@@ -387,8 +411,12 @@ static void on_dma(void *ctx, const struct hca_dma_seen *dma)
 static void on_wqe(void *ctx, const struct hca_wqe_seen *wqe)
 {
 	struct checker *c = ctx;
+	const size_t says = (size_t)wqe_ctrl_get_ds(wqe->bytes) * WQE_UNIT;
+	const size_t bytes = says > WQE_CHUNK ? says : WQE_CHUNK;
 
 	heard(c);
+	c->fetched[wqe->qpn % ARRAY_SIZE(c->fetched)] =
+		(struct fetched){wqe->qpn, checker_address(c, wqe->bus), bytes};
 	if (c->order)
 		order_wqe(c->order, wqe);
 	if (c->own)

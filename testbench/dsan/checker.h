@@ -52,6 +52,9 @@ void checkers_ran(unsigned host, struct ran *ran);
 /* Where the driver came by when it made that object, and in the last call that changed it. */
 void checkers_made(unsigned host, struct guest_object object, struct ran *made,
 		   struct ran *changed);
+/* Where the driver stored the work request of that queue pair that the device fetched last: the first
+ * words of its 64-byte chunks first. */
+void checkers_wrote(unsigned host, struct guest_object qp, struct ran *wrote);
 /* A call of the driver has failed that should not: reports it, unless something was refused to it. */
 void checkers_tell_refused(const char *call, int rc);
 /* A call of the driver has not failed that should with this result. */

@@ -118,6 +118,14 @@ struct watcher {
 	void (*eqes_end)(struct checker *c, const void *pc);
 };
 
+/* A work request that the device has fetched: its address (0: outside the host's memory) and the size
+ * that it says, one chunk at least. */
+struct fetched {
+	uint32_t qpn;
+	uintptr_t at;
+	size_t bytes;
+};
+
 /* Of guest.c: the pages whose loads and stores are heard. */
 struct guest_watch {
 	void (*page)(void *ctx, uint64_t page, bool watched); /* NULL: nothing is heard */
@@ -180,6 +188,7 @@ struct checker {
 	const struct watcher *watcher; /* or NULL */
 	struct guest_watch watch;      /* of a guest */
 	struct calls errors_polled;    /* what came by when a completion with an error was polled */
+	struct fetched fetched[16];    /* of the queue pairs, the newest of each */
 	uint8_t hcr[28];               /* the command register, as it was written so far */
 	const void *hcr_by[7];         /* who stored each word of it, before it was written */
 	/* that was held when a command was written whose answer is read there; NULL: none */

@@ -263,6 +263,7 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
 	tell_ran(&note->ran, &note->now, out);
+	tell_made("stored:", &note->wrote, out);
 	tell_made("made by:", &note->made, out);
 	tell_made("changed:", &note->changed, out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);

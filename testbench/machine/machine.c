@@ -57,6 +57,9 @@ static void note_guest_error(void *arg, unsigned host, const struct guest_error 
 	calls_take(&note->now, kernel_thread_running());
 	checkers_ran(host, &note->ran);
 	checkers_made(host, error->object, &note->made, &note->changed);
+	note->wrote.n = 0;
+	if (error->rule == RULE_wqe_malformed)
+		checkers_wrote(host, error->object, &note->wrote);
 	if (error->rule == RULE_dma_unmapped)
 		note->unmapper = act_of(acts_unmapper(acts, host_fault_bus(m->hosts[host])));
 	if (error->rule == RULE_bus_master_off || error->rule == RULE_config_not_restored)

@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/hear/wrote.h"
 
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/macros.h"
 #include "model/interface/queues.h"
 
@@ -79,15 +80,22 @@ static bool send_matches(const struct ask *a, const struct drv_wc *wc, const str
 	       (op < WQE_ATOMIC_CS || op > WQE_MASKED_ATOMIC_FA || WC(a, wc, byte_len, 8));
 }
 
-/* Where it came from. On an Ethernet port the entry has MAC and VLAN in the place of SLID and SL, and no
- * packet on InfiniBand has SLID 0. Source: Linux mlx4_ib_poll_one, use_tunnel_data and is_eth */
+/* Where it came from. On an Ethernet port the entry has MAC and VLAN in the place of SLID and SL; of XRC
+ * nobody asks for them. Source: Linux mlx4_ib_poll_one, use_tunnel_data and is_eth */
 static bool source_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e)
 {
+	const struct drv_qp *qp =
+		a->dev ? a->dev->qp_table[cqe_get_my_qpn(e) & drv_table_mask(a->dev, DRV_T_QPC)]
+		       : NULL;
+
 	if (!ask_on_ethernet(a, 1) && !ask_on_ethernet(a, 2))
 		return WC(a, wc, sl, cqe_get_sl(e)) && WC(a, wc, slid, cqe_get_slid(e)) &&
 		       WC(a, wc, dlid_path_bits, cqe_get_path_bits(e));
-	return wc->slid || (WC(a, wc, vlan, cqe_get_vlan(e) ? cqe_get_vid(e) : VLAN_NONE) &&
-			    WC(a, wc, sl, cqe_get_vlan(e) ? cqe_get_priority(e) : 0));
+	if (!qp || !ask_on_ethernet(a, qp->port) || qp->service == QP_ST_XRC)
+		return true;
+	return WC(a, wc, slid, 0) && WC(a, wc, dlid_path_bits, 0) &&
+	       WC(a, wc, vlan, cqe_get_vlan(e) ? cqe_get_vid(e) : VLAN_NONE) &&
+	       WC(a, wc, sl, cqe_get_vlan(e) ? cqe_get_priority(e) : 0);
 }
 
 static bool receive_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e)

@@ -187,6 +187,17 @@ void dead_timeout_check(const struct ask *command)
 		       names);
 }
 
+/* Source: Linux mlx4 cmd.c, mlx4_closing_cmd_fatal_error(); mlx4_multicast_detach on a device in
+ * MLX4_DEVICE_STATE_INTERNAL_ERROR */
+void dead_gives_back(struct checker *c, int rc, const char *what, const void *pc)
+{
+	if (c && rc && c->dead.dev && c->dead.dev->dead)
+		checker_report(c, &(struct breach){RULE_device_dead, no_object, pc, NULL},
+			       "%s cannot be given back on a device that is dead: the call returns "
+			       "%d, and its caller keeps for ever what it should free",
+			       what, rc);
+}
+
 bool dead_tell_waiter(const struct ask *waits)
 {
 	struct checker *c = waits->c;

@@ -30,6 +30,8 @@ void dead_completed(struct checker *c, const struct drv_cq *cq);
 void dead_config(struct checker *c);
 void dead_register(struct checker *c, uint64_t offset);
 void dead_register_read(struct checker *c, uint64_t offset, uint32_t value);
+/* A call gives back `what`, and has returned rc: on a dead device it must not fail. `pc`: in it, or NULL. */
+void dead_gives_back(struct checker *c, int rc, const char *what, const void *pc);
 /* A command has timed out. */
 void dead_timeout_check(const struct ask *command);
 /* At the end of a wait in vain. */

@@ -63,6 +63,7 @@ static int gone(struct ask *a, int rc, const void *object, const char *what)
 		made_users_check(a, object);
 		return rc;
 	}
+	dead_gives_back(a->c, rc, what, NULL);
 	if (a->c && made_find(object))
 		made_leaves(a, made_find(object));
 	made_remove(object);

@@ -2,6 +2,7 @@
 /* As hooks.c: management datagrams, ports, multicast groups. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/ethernet.h"
+#include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/own/cq_waits.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/hear/hooks.h"
@@ -386,9 +387,12 @@ W(int, drv_mcast_detach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
 {
 	__attribute__((cleanup(group_call_drop))) struct group_call call = {NULL};
 	ASK a;
+	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(drv_device_of(qp)), drv_qp_num(qp));
 	call.c = a.c;
 	groups_begin(&a);
-	return group_change(&a, __real_drv_mcast_detach(qp, mgid), qp, mgid, false, false);
+	rc = group_change(&a, __real_drv_mcast_detach(qp, mgid), qp, mgid, false, false);
+	dead_gives_back(a.c, rc, "a multicast group", INSIDE(drv_mcast_detach));
+	return rc;
 }

@@ -3,7 +3,7 @@
  * Nobody answers. A REQ is repeated max_cm_retries times; then its id goes to idle and a REJ with
  * reason "timeout" goes to the peer. An MRA makes the waits longer. A REP without RTU ends in the
  * same way. A DREQ without DREP ends in TIMEWAIT, and so does the peer's connection when its own
- * DREQ gets no DREP.
+ * DREQ gets no DREP. Who has got the other's DREQ waits for nothing any more.
  */
 /* behaviours: IBA-12.9-retries IBA-12.9-mra IBA-12.6.7-reject-timeout */
 #include "testbench/connect.h"
@@ -87,5 +87,23 @@ SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .
 	expect_cm(server, IB_CM_DREP_RECEIVED); /* of an id that is gone */
 	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
 	conn_end(server);
+
+	phase("both send a DREQ, and neither waits any longer");
+	client = conn_new(a);
+	server = conn_establish(client, listener, .service = SERVICE, .path = &path,
+				.response_timeout = CODE, .no_retries = true);
+	must(ib_send_cm_dreq(client->id, NULL, 0));
+	must(ib_send_cm_dreq(server->id, NULL, 0));
+	expect_cm(client, IB_CM_DREQ_RECEIVED);
+	expect_cm(server, IB_CM_DREQ_RECEIVED);
+	pass_time(2 * response_ps);
+	expect_state(client, IB_CM_DREQ_RCVD);
+	expect_state(server, IB_CM_DREQ_RCVD);
+	must(ib_send_cm_drep(client->id, NULL, 0));
+	expect_cm(server, IB_CM_DREP_RECEIVED);
+	expect_cm(client, IB_CM_TIMEWAIT_EXIT);
+	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
+	conn_end(server);
+	conn_end(client);
 	conn_end(listener);
 }
