@@ -21,8 +21,6 @@
 #include "model/interface/regs.h"
 #include "model/interface/static_rates.h"
 
-#include <string.h>
-
 enum drv_sizes {
 	DRV_LOG_PAGE = 12,
 	DRV_LOG_HUGE_PAGE = 21,
@@ -512,17 +510,17 @@ unsigned drv_max_send_sge(const struct drv_device *dev);
  * one. */
 void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr);
 
-/* Stores a segment that begins with a byte count at the offset `at` of a send WQE. Inline data stands
- * behind it already. */
-static inline void drv_wqe_put_segment(void *wqe, size_t at, const void *segment, size_t bytes)
+/* Stores the byte count of the segment at the offset `at` of a send WQE. All that is behind it in its
+ * 64-byte chunk stands there already. */
+static inline void drv_wqe_put_count(void *wqe, size_t at, uint32_t bytes, bool in_line)
 {
-	const size_t count = sizeof(uint32_t);
-	uint8_t *to = (uint8_t *)wqe + at;
+	struct wqe_inline count = {0};
 
-	memcpy(to + count, (const uint8_t *)segment + count, bytes - count);
+	wqe_inline_set_is_inline(&count, in_line);
+	wqe_inline_set_byte_count(&count, bytes);
 	if (at % WQE_CHUNK == 0)
 		drv_chunk_body_before_head();
-	memcpy(to, segment, count);
+	be32_store((uint8_t *)wqe + at, be32_load(count.b));
 }
 
 /* One MLX WQE (QP0, QP1): ready-made headers as inline data, one data segment, room for the ICRC.

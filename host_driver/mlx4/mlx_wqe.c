@@ -127,16 +127,14 @@ static size_t inline_bytes(size_t n)
 
 static void inline_segment(uint8_t *wqe, size_t at, const uint8_t *data, size_t n)
 {
-	struct wqe_inline head = {0};
+	const size_t head = sizeof(struct wqe_inline);
 
 	if (!n)
 		return;
-	wqe_inline_set_is_inline(&head, 1);
-	wqe_inline_set_byte_count(&head, (uint32_t)n);
-	memcpy(wqe + at + sizeof(head), data, n);
-	for (size_t end = sizeof(head) + n; end < inline_bytes(n); end++)
+	memcpy(wqe + at + head, data, n);
+	for (size_t end = head + n; end < inline_bytes(n); end++)
 		wqe[at + end] = 0;
-	drv_wqe_put_segment(wqe, at, &head, sizeof(head));
+	drv_wqe_put_count(wqe, at, (uint32_t)n, true);
 }
 
 unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owner)
@@ -148,17 +146,16 @@ unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owne
 	const size_t n = headers_fill(w, headers);
 	const size_t first = n < first_room ? n : first_room;
 	struct wqe_mlx_ctrl ctrl = {0};
-	struct wqe_data data = {0};
 	const size_t second_at = sizeof(ctrl) + inline_bytes(first);
 	const size_t data_at = second_at + inline_bytes(n - first);
-	const size_t icrc_at = data_at + sizeof(data), at = icrc_at + inline_bytes(sizeof(icrc));
+	struct wqe_data *data = (struct wqe_data *)(void *)((uint8_t *)wqe + data_at);
+	const size_t icrc_at = data_at + sizeof(*data), at = icrc_at + inline_bytes(sizeof(icrc));
 
 	/* from the last to the first, so that the first word of each chunk is stored last */
 	inline_segment(wqe, icrc_at, icrc, sizeof(icrc));
-	wqe_data_set_byte_count(&data, w->length);
-	wqe_data_set_lkey(&data, w->lkey);
-	wqe_data_set_addr(&data, w->addr);
-	drv_wqe_put_segment(wqe, data_at, &data, sizeof(data));
+	wqe_data_set_lkey(data, w->lkey);
+	wqe_data_set_addr(data, w->addr);
+	drv_wqe_put_count(wqe, data_at, w->length, false);
 	inline_segment(wqe, second_at, headers + first, n - first);
 	inline_segment(wqe, sizeof(ctrl), headers, first);
 	wqe_mlx_ctrl_set_owner(&ctrl, owner);

@@ -54,26 +54,21 @@ size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_byt
 static size_t put_sges(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 {
 	for (unsigned i = wr->num_sge; i--;) {
-		struct wqe_data d = {0};
+		const size_t to = at + i * sizeof(struct wqe_data);
+		struct wqe_data *d = (struct wqe_data *)(void *)(wqe + to);
 		const struct drv_sge *s = &wr->sg_list[i];
 
-		wqe_data_set_byte_count(&d, s->length);
+		wqe_data_set_lkey(d, s->lkey);
+		wqe_data_set_addr(d, s->addr);
 		/* an inline segment of length 0; otherwise length 0 means 2 GiB */
-		wqe_data_set_is_inline(&d, !s->length);
-		wqe_data_set_lkey(&d, s->lkey);
-		wqe_data_set_addr(&d, s->addr);
-		drv_wqe_put_segment(wqe, at + i * sizeof(d), &d, sizeof(d));
+		drv_wqe_put_count(wqe, to, s->length, !s->length);
 	}
 	return at + wr->num_sge * sizeof(struct wqe_data);
 }
 
 static void inline_close(uint8_t *wqe, size_t start, size_t end)
 {
-	struct wqe_inline head = {0};
-
-	wqe_inline_set_is_inline(&head, 1);
-	wqe_inline_set_byte_count(&head, (uint32_t)(end - start - sizeof(head)));
-	drv_wqe_put_segment(wqe, start, &head, sizeof(head));
+	drv_wqe_put_count(wqe, start, (uint32_t)(end - start - sizeof(struct wqe_inline)), true);
 }
 
 /* Copies the request's inline data. A segment ends at each 64-byte boundary. */

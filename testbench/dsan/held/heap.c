@@ -64,6 +64,7 @@ static struct gone {
 	const uintptr_t *places[PLACES];
 } gone[GONE];
 static unsigned n_gone;
+static bool any_unset; /* some block was ever taken without being set */
 static unsigned drivers;
 static uint64_t count;
 
@@ -145,17 +146,24 @@ static unsigned callers_of(const void *pc, const void **pcs, unsigned max)
 	return n;
 }
 
-/* The block of the lowest layer that has this word; NULL: none. */
-static const struct block *lowest_of(const uintptr_t *word)
+/* As block_of(), and also behind what is followed of a large block. */
+static struct block *block_around(uintptr_t at)
 {
-	const uintptr_t at = (uintptr_t)word;
-	const struct block *b = block_of(at);
+	struct block *b = block_of(at);
 
 	if (b)
-		return b->lowest ? b : NULL;
+		return b;
 	for (b = large_blocks; b && at - b->at >= b->bytes; b = b->large)
 		;
 	return b;
+}
+
+/* The block of the lowest layer that has this word; NULL: none. */
+static const struct block *lowest_of(const uintptr_t *word)
+{
+	const struct block *b = block_around((uintptr_t)word);
+
+	return b && b->lowest ? b : NULL;
 }
 
 static bool points_into(const uintptr_t *place, uintptr_t at, size_t bytes)
@@ -215,8 +223,10 @@ void heap_unset(const void *at, const void *pc)
 {
 	struct block *b = block_of((uintptr_t)at);
 
-	if (b)
-		b->unset_by = pc;
+	if (!b)
+		return;
+	b->unset_by = pc;
+	any_unset = true;
 }
 
 /* A structure is freed: the blocks to which it points have lost it. */
@@ -297,10 +307,10 @@ static bool is_unset(const struct block *b, uintptr_t at, size_t bytes)
 
 static void unset_check(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
 {
-	struct block *b = block_of(at);
+	struct block *b = c && any_unset ? block_around(at) : NULL;
 	char taker[NAMES_BYTES];
 
-	if (!c || !b || !b->unset_by || !is_unset(b, at, bytes))
+	if (!b || !b->unset_by || !is_unset(b, at, bytes))
 		return;
 	checker_functions(&b->unset_by, 1, taker, sizeof(taker));
 	c->tell(c, &(struct breach){RULE_memory_not_set, {0}, pc, b->unset_by},

@@ -121,6 +121,26 @@ static void objects(struct tb *tb, struct kv *x)
 	expect_true(ib_modify_qp_is_ok(IB_QPS_RESET, IB_QPS_RESET, IB_QPT_RC, 0));
 }
 
+/* Ports are numbered from 1. */
+static void ports(struct tb *tb, struct tb_end *a)
+{
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT};
+	struct kv x;
+
+	if (!kv_open(a, &x, .alloc_cq = true))
+		return;
+	const uint8_t wrong[] = {0, (uint8_t)(x.device->phys_port_cnt + 1), UINT8_MAX};
+
+	for_each_row(i, wrong) {
+		attr.port_num = wrong[i];
+		name_row("port %u", wrong[i]);
+		must_fail(-EINVAL, ib_modify_qp(x.qp, &attr,
+						IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+							IB_QP_ACCESS_FLAGS));
+	}
+	kv_close(&x);
+}
+
 /* A CQ in use stays, and works afterwards. */
 static void used_cq(struct tb *tb, struct tb_end *a)
 {
@@ -251,6 +271,7 @@ SCENARIO(kernel_refused, "kernel verbs refuse what is wrong in itself", .no_qps 
 	physical(tb, &x);
 	regions(tb, &x);
 	objects(tb, &x);
+	ports(tb, a);
 	used_cq(tb, a);
 	texts(tb);
 	requests(tb, &x);
