@@ -91,6 +91,7 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 		history_about(kind_of(kind), number);
 	}
 	asks = a;
+	threads_call(p);
 	if (!a->c)
 		return;
 	a->locks = locks_held();

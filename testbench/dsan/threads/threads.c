@@ -83,7 +83,7 @@ struct runner *runner_now(void)
 }
 
 /* The thread calls this platform. */
-static struct runner *runner_on(struct platform *p)
+static struct runner *runner_on(const struct platform *p)
 {
 	struct runner *r = runner_now();
 
@@ -356,6 +356,11 @@ void threads_hear(struct checker *c, struct platform *p)
 	hosts[p->host].c = c;
 	hosts[p->host].ops = p->ops;
 	p->ops = &ops;
+}
+
+void threads_call(const struct platform *p)
+{
+	runner_on(p);
 }
 
 void threads_leave(struct platform *p)

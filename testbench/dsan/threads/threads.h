@@ -22,6 +22,8 @@ struct platform;
 /* Stands between the driver and this platform until threads_leave(); c is its host's checker. */
 void threads_hear(struct checker *c, struct platform *p);
 void threads_leave(struct platform *p);
+/* The running thread calls the driver of this host. */
+void threads_call(const struct platform *p);
 
 /* A handler of interrupts, which is called with `arg` by threads_interrupt(&it). */
 struct interrupt {
