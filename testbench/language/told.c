@@ -446,6 +446,8 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 	const bool in_driver = tb_in_driver(calls, rule);
 	struct ran ran;
 
+	/* what went wrong before is often the cause */
+	tb_tell_guest_errors(tb, out);
 	if (in_driver)
 		fprintf(out, "guest error %s\n    means:    %s\n", row->name, row->meaning);
 	tb_tell_calls(calls, "in:", CALLS_SHOWN, out);
@@ -454,7 +456,6 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 		tell_ran(&ran, calls, out);
 		fprintf(out, "    look at:  %s\n", row->look);
 	}
-	tb_tell_guest_errors(tb, out);
 }
 
 void tb_tell_consequences(struct tb *tb, FILE *out)
