@@ -230,6 +230,32 @@ static void init_hca_takes_linux_profile(void **state)
 	assert_int_equal(all_errors_taken(), 0);
 }
 
+/* A table that begins in another one, at its begin and at its last entry; and one that begins behind it. */
+static void tables_that_meet(void **state)
+{
+	static const struct {
+		unsigned at;
+		uint64_t base;
+		unsigned errors;
+	} rows[] = {
+		{0x70, 0x110000000, 2}, /* auxiliary contexts: each begins in the other */
+		{0x48, 0x112800000 + 0xffc0 * 64 + 16, 1}, /* SRQ contexts: within those of CQs */
+		{0x60, 0x113800000 + (64 << 7), 0}, /* alternate paths: behind the EQ contexts */
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t *box;
+
+		chip_reset();
+		bring_up_to_run();
+		linux_box(box = in_box());
+		be64_store(box + rows[i].at, rows[i].base);
+		assert_int_equal(cmd(0x007, 0, 0, BUS_IN, 0), 0);
+		assert_int_equal(errors_taken(RULE_icm_overlap), rows[i].errors);
+		assert_int_equal(all_errors_taken(), 0);
+	}
+}
+
 static void init_hca_refuses(void **state)
 {
 	static const struct {
@@ -372,6 +398,7 @@ int main(void)
 		cmocka_unit_test(icm_is_mapped),
 		cmocka_unit_test(bad_page_lists_map_nothing),
 		cmocka_unit_test(init_hca_takes_linux_profile),
+		cmocka_unit_test(tables_that_meet),
 		cmocka_unit_test(init_hca_refuses),
 		cmocka_unit_test(event_mode_posts_completion),
 		cmocka_unit_test(port_id_and_adapter),

@@ -374,6 +374,8 @@ void bring_up(void)
 	be64_store(box + 0x30, ICM_QPC + 8);
 	be64_store(box + 0x48, ICM_SRQC + 8);
 	be64_store(box + 0x50, ICM_CQC + 8);
+	be64_store(box + 0x60, ICM_ALTC);
+	be64_store(box + 0x70, ICM_AUXC);
 	be64_store(box + 0x80, ICM_EQC + 5);
 	be64_store(box + 0x90, 0x90000 + 4);
 	be64_store(box + 0xc0, ICM_MCG);
@@ -384,6 +386,7 @@ void bring_up(void)
 	box[0xf8] = 0x80;
 	box[0xfb] = 8;
 	be64_store(box + 0x100, ICM_MTT);
+	be64_store(box + 0x108, ICM_CMPT);
 	box[0x12a] = 10;
 	must(cmd(0x007, 0, 0, BUS_IN, 0));
 

@@ -26,6 +26,9 @@ enum {
 	ICM_MPT = 0x50000,  /* 2^8 */
 	ICM_MTT = 0x60000,
 	ICM_MCG = 0x80000, /* 2^6 */
+	ICM_ALTC = 0xb0000,
+	ICM_AUXC = 0xc0000,
+	ICM_CMPT = 0x10000000,
 	CQ_EVENT_EQN = 4,
 };
 
