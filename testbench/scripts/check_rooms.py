@@ -39,15 +39,16 @@ def rooms_and_files(tree):
 
 def symbols(build, tree, files):
     """Returns which file defines each symbol, and the symbols that each file needs."""
-    home, needs = {}, {}
-    for f in files:
-        needs[f] = set()
-        nm = subprocess.run(["nm", f"{build}/obj/{tree}/{f[:-2]}.o"], check=True, capture_output=True, text=True)
-        for *_, kind, name in map(str.split, nm.stdout.splitlines()):
-            if kind in DEFINED:
-                home[name] = f
-            elif kind == "U":
-                needs[f].add(name)
+    home, needs = {}, {f: set() for f in files}
+    file_of = {f"{build}/obj/{tree}/{f[:-2]}.o": f for f in files}
+    nm = subprocess.run(["nm", "--print-file-name", *file_of], check=True, capture_output=True, text=True)
+    for line in nm.stdout.splitlines():
+        path, symbol = line.split(":", 1)
+        *_, kind, name = symbol.split()
+        if kind in DEFINED:
+            home[name] = file_of[path]
+        elif kind == "U":
+            needs[file_of[path]].add(name)
     return home, needs
 
 
