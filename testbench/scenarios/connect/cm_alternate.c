@@ -31,8 +31,8 @@ static void losses(struct tb *tb, struct tb_end *b, struct conn *client, struct 
 	lose_mad(b_to_a);
 	take_path(tb, client, server, path);
 	must(ib_cm_query_counters(ib_device_of(b), &at_b));
-	expect_equal(at_b.rx_msgs[IB_CM_MSG_LAP], 1 + 2);
-	expect_equal(at_b.tx_msgs[IB_CM_MSG_APR], 1 + 2);
+	expect_equal(at_b.rx_msgs[IB_CM_MSG_LAP], 2 + 2);
+	expect_equal(at_b.tx_msgs[IB_CM_MSG_APR], 2 + 2);
 	expect_equal(at_b.rx_duplicates[IB_CM_MSG_LAP], 1);
 
 	phase("MRA, and a refusal");
@@ -94,6 +94,15 @@ SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next 
 	must(ib_cm_notify(client->id, IB_EVENT_PATH_MIG));
 	must(ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
 	must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+
+	phase("a path that is refused is not taken");
+	must(ib_send_cm_lap(client->id, &path, NULL, 0));
+	expect_cm(server, IB_CM_LAP_RECEIVED);
+	must(ib_send_cm_apr(server->id, IB_CM_APR_REJECT, NULL, 0, NULL, 0));
+	expect_cm(client, IB_CM_APR_RECEIVED);
+	must_fail(-EINVAL, ib_cm_notify(client->id, IB_EVENT_PATH_MIG));
+	must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+
 	phase("the next one");
 	take_path(tb, client, server, &path);
 	conn_move(client, IB_QPS_RTS);

@@ -21,7 +21,7 @@ static void doorbell_page(struct tb *tb, struct tb_end *a)
 
 static void domain_of_srqs(struct tb *tb, struct tb_end *a)
 {
-	struct drv_srq_init init = {.max_wr = 10, .max_sge = 1, .cq = a->cq};
+	struct drv_srq_init init = {.max_wr = 10, .max_sge = 1, .cq = new_cq(a, 7, 0)};
 	struct drv_srq *srq;
 
 	must(drv_xrcd_alloc(a->dev, &init.xrcd));
@@ -29,7 +29,9 @@ static void domain_of_srqs(struct tb *tb, struct tb_end *a)
 	if (!still_right())
 		return;
 	must_fail(-EBUSY, drv_xrcd_free(init.xrcd));
+	must_fail(-EBUSY, drv_cq_destroy(init.cq));
 	must(drv_srq_destroy(srq));
+	destroy_cq(init.cq);
 	must(drv_xrcd_free(init.xrcd));
 }
 
