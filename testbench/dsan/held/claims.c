@@ -283,31 +283,31 @@ static bool mtt_read(const struct claims *cl, uint64_t mtt_addr, uint64_t *bus)
 	return mtt_entry_get_present(&e);
 }
 
-/* Returns true. */
-static bool page_missing(struct claims *cl, const struct holder *h, uint64_t mtt)
+static void page_missing(struct claims *cl, const struct holder *h, uint64_t mtt)
 {
 	checker_report(cl->c, &(struct breach){RULE_mtt_not_present, object_of(h), NULL, NULL},
 		       "%s %x is given to the device, and its mtt %" PRIx64 " has no page",
 		       holder_name(h), h->number, mtt);
-	return true;
 }
 
 static void pages_claim(struct claims *cl, struct holder *h, const struct object_memory *m,
 			bool fresh)
 {
 	const uint64_t end = m->start + m->bytes, large = UINT64_C(1) << m->log_page;
-	bool told = !fresh; /* of the pages that are missing the first is reported */
+	bool told = !fresh; /* only when it is given, and only the first page that is missing */
 
 	for (uint64_t at = m->start & ~(uint64_t)(CLAIM_PAGE_SIZE - 1); at < end;
 	     at += CLAIM_PAGE_SIZE) {
 		const uint64_t mtt = m->mtt_addr + (at >> m->log_page) * sizeof(struct mtt_entry);
 		uint64_t bus;
 
-		if (mtt_read(cl, mtt, &bus))
+		if (mtt_read(cl, mtt, &bus)) {
 			claim_add(cl, h, bus + (at & (large - 1)), (uint32_t)(at / CLAIM_PAGE_SIZE),
 				  CLAIM_PAGE);
-		else if (!told)
-			told = page_missing(cl, h, mtt / sizeof(struct mtt_entry));
+		} else if (!told) {
+			page_missing(cl, h, mtt / sizeof(struct mtt_entry));
+			told = true;
+		}
 	}
 }
 
