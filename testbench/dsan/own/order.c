@@ -242,7 +242,8 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 	const struct stored *owner, *s;
 	const struct trigger *t;
 
-	if (!at || !checker_still_stored(o->c, at))
+	/* a size that is wrong may lead out of the memory */
+	if (!at || (len && !checker_has(o->c, at + len - 1)) || !checker_still_stored(o->c, at))
 		return;
 	owner = checker_stored(o->c, at);
 	t = trigger_behind(o, owner);
