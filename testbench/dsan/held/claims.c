@@ -15,20 +15,9 @@
 #include <sys/mman.h>
 
 enum {
-	BUCKETS = 1 << 14,
-	MTTS = 1 << 28, /* those beyond are not looked at */
 	RECORD_BYTES = 4,
 	CQ_RECORD_BYTES = 8,
 	WITHOUT_TOKEN = 1 << 16,
-};
-
-struct claims {
-	struct checker *c;
-	struct claim **pages; /* of the host's memory: the first claim of each */
-	uint16_t *mapped;     /* of the host's memory: how often the driver has mapped each */
-	struct holder **mtts; /* by index: whose it is. Only what is used takes memory */
-	struct claim *free;
-	struct holder *buckets[BUCKETS];
 };
 
 /* --- life --- */
@@ -61,7 +50,7 @@ struct claims *claims_create(struct checker *c)
 	cl->c = c;
 	cl->pages = sparse_create(pages_of(c) * sizeof(*cl->pages));
 	cl->mapped = sparse_create(pages_of(c) * sizeof(*cl->mapped));
-	cl->mtts = sparse_create((size_t)MTTS * sizeof(*cl->mtts));
+	cl->mtts = sparse_create((size_t)CLAIM_MTTS * sizeof(*cl->mtts));
 	if (cl->pages && cl->mapped && cl->mtts)
 		return cl;
 	claims_destroy(cl);
@@ -82,7 +71,7 @@ void claims_destroy(struct claims *cl)
 {
 	if (!cl)
 		return;
-	for (unsigned i = 0; i < BUCKETS; i++) {
+	for (unsigned i = 0; i < CLAIM_BUCKETS; i++) {
 		while (cl->buckets[i]) {
 			struct holder *h = cl->buckets[i];
 
@@ -94,7 +83,7 @@ void claims_destroy(struct claims *cl)
 	claims_free(cl->free);
 	sparse_destroy(cl->pages, pages_of(cl->c) * sizeof(*cl->pages));
 	sparse_destroy(cl->mapped, pages_of(cl->c) * sizeof(*cl->mapped));
-	sparse_destroy(cl->mtts, (size_t)MTTS * sizeof(*cl->mtts));
+	sparse_destroy(cl->mtts, (size_t)CLAIM_MTTS * sizeof(*cl->mtts));
 	free(cl);
 }
 
@@ -102,7 +91,7 @@ void claims_destroy(struct claims *cl)
 
 static struct holder **bucket_of(struct claims *cl, enum holder_kind kind, uint32_t number)
 {
-	return &cl->buckets[(number * HOLDER_KIND_COUNT + kind) % BUCKETS];
+	return &cl->buckets[(number * HOLDER_KIND_COUNT + kind) % CLAIM_BUCKETS];
 }
 
 struct holder *claims_find(const struct claims *cl, enum holder_kind kind, uint32_t number)
@@ -141,7 +130,7 @@ const char *holder_name(const struct holder *h)
 }
 
 /* The kinds of guest errors' objects have the order of holders. */
-static struct guest_object object_of(const struct holder *h)
+struct guest_object holder_object(const struct holder *h)
 {
 	_Static_assert(GUEST_CQ - GUEST_QP == HOLDER_CQ && GUEST_EQ - GUEST_QP == HOLDER_EQ &&
 			       GUEST_SRQ - GUEST_QP == HOLDER_SRQ &&
@@ -155,14 +144,9 @@ static struct guest_object object_of(const struct holder *h)
 	return (struct guest_object){0};
 }
 
-static uint32_t page_of(const struct claims *cl, uintptr_t at)
-{
-	return (uint32_t)((at - (uintptr_t)cl->c->host.memory) / CLAIM_PAGE_SIZE);
-}
-
 const struct claim *claims_of_page(const struct claims *cl, uintptr_t at)
 {
-	return cl->pages[page_of(cl, at)];
+	return cl->pages[claims_page(cl, at)];
 }
 
 /* Payload is not watched: no rule is about a single load or store of it. */
@@ -205,7 +189,7 @@ static void claim_add(struct claims *cl, struct holder *h, uint64_t bus, uint32_
 		claim = malloc(sizeof(*claim));
 	if (!claim)
 		abort();
-	page = page_of(cl, at);
+	page = claims_page(cl, at);
 	*claim = (struct claim){.page_next = cl->pages[page],
 				.holder_next = h->claims,
 				.holder = h,
@@ -262,7 +246,7 @@ static void holder_goes(struct claims *cl, struct holder *h)
 
 void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg)
 {
-	for (unsigned i = 0; i < BUCKETS; i++)
+	for (unsigned i = 0; i < CLAIM_BUCKETS; i++)
 		for (struct holder *h = cl->buckets[i]; h; h = h->hash_next)
 			fn(arg, h);
 }
@@ -285,7 +269,7 @@ static bool mtt_read(const struct claims *cl, uint64_t mtt_addr, uint64_t *bus)
 
 static void page_missing(struct claims *cl, const struct holder *h, uint64_t mtt)
 {
-	checker_report(cl->c, &(struct breach){RULE_mtt_not_present, object_of(h), NULL, NULL},
+	checker_report(cl->c, &(struct breach){RULE_mtt_not_present, holder_object(h), NULL, NULL},
 		       "%s %x is given to the device, and its mtt %" PRIx64 " has no page",
 		       holder_name(h), h->number, mtt);
 }
@@ -316,7 +300,7 @@ static void mtts_claim(struct claims *cl, struct holder *h, const struct object_
 	const uint64_t first = m->mtt_addr / sizeof(struct mtt_entry);
 	const struct holder *told = NULL; /* of the entries of another object one is reported */
 
-	if (!m->mtt_count || first + m->mtt_count > MTTS)
+	if (!m->mtt_count || first + m->mtt_count > CLAIM_MTTS)
 		return;
 	h->mtt_first = (uint32_t)first;
 	h->mtt_count = m->mtt_count;
@@ -325,7 +309,8 @@ static void mtts_claim(struct claims *cl, struct holder *h, const struct object_
 
 		if (other && other != h && other != told)
 			checker_report(
-				cl->c, &(struct breach){RULE_mtt_shared, object_of(h), NULL, NULL},
+				cl->c,
+				&(struct breach){RULE_mtt_shared, holder_object(h), NULL, NULL},
 				"%s %x uses mtt %x, which is that of %s %x", holder_name(h),
 				h->number, h->mtt_first + i, holder_name(other), other->number);
 		if (other && other != h)
@@ -357,7 +342,7 @@ static void record_claim(struct claims *cl, struct holder *h, uint64_t record)
 		if (k->use == CLAIM_RECORD && k->holder != h && records_meet(k->holder, h))
 			checker_report(
 				cl->c,
-				&(struct breach){RULE_record_shared, object_of(h), NULL, NULL},
+				&(struct breach){RULE_record_shared, holder_object(h), NULL, NULL},
 				"the doorbell record of %s %x is%s that of %s %x", holder_name(h),
 				h->number, k->holder->record == record ? "" : " within",
 				holder_name(k->holder), k->holder->number);
@@ -460,7 +445,8 @@ static void left_check(void *arg, struct holder *h)
 	struct claims *cl = arg;
 
 	if (h->live && h->kind <= HOLDER_MPT)
-		checker_report(cl->c, &(struct breach){RULE_object_left, object_of(h), NULL, NULL},
+		checker_report(cl->c,
+			       &(struct breach){RULE_object_left, holder_object(h), NULL, NULL},
 			       "%s %x", holder_name(h), h->number);
 }
 
@@ -506,12 +492,13 @@ static void object_check(struct claims *cl, const struct holder *h, uint64_t va,
 		if (at - va < len)
 			checker_report(
 				cl->c,
-				&(struct breach){RULE_icm_unmapped, object_of(h), NULL, NULL},
+				&(struct breach){RULE_icm_unmapped, holder_object(h), NULL, NULL},
 				"%s of %s %x at icm %llx is unmapped while it lives", what,
 				holder_name(h), h->number, (unsigned long long)at);
 	at = hca_icm_address(cl->c->host.hca, FW_TABLE_MTT, h->mtt_first);
 	if (h->mtt_count && at < va + len && at + h->mtt_count * sizeof(struct mtt_entry) > va)
-		checker_report(cl->c, &(struct breach){RULE_icm_unmapped, object_of(h), NULL, NULL},
+		checker_report(cl->c,
+			       &(struct breach){RULE_icm_unmapped, holder_object(h), NULL, NULL},
 			       "mtt of %s %x at icm %llx is unmapped while it lives",
 			       holder_name(h), h->number, (unsigned long long)at);
 }
@@ -526,7 +513,7 @@ void claims_icm_unmap(struct claims *cl, uint64_t va, uint64_t len)
 		holder_goes(cl, icm);
 		return;
 	}
-	for (unsigned i = 0; i < BUCKETS; i++)
+	for (unsigned i = 0; i < CLAIM_BUCKETS; i++)
 		for (const struct holder *h = cl->buckets[i]; h; h = h->hash_next)
 			if (h->live && h->kind <= HOLDER_MPT)
 				object_check(cl, h, va, len);
@@ -540,125 +527,13 @@ void claims_icm_unmap(struct claims *cl, uint64_t va, uint64_t len)
 
 void claims_forgotten(struct claims *cl, bool reset)
 {
-	for (unsigned i = 0; i < BUCKETS; i++)
+	for (unsigned i = 0; i < CLAIM_BUCKETS; i++)
 		for (struct holder *h = cl->buckets[i]; h; h = h->hash_next)
 			if (h->live && (reset || h->kind <= HOLDER_MPT))
 				holder_goes(cl, h);
 }
 
-/* --- what the driver does --- */
-
-void claims_mapped(struct claims *cl, uintptr_t at, uint64_t bytes)
-{
-	if (!checker_has(cl->c, at))
-		return;
-	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
-		cl->mapped[p]++;
-}
-
-/* Of an object's buffer or region the first page that goes is reported. Each page of ICM belongs to
- * other objects, so of ICM the first page of each piece is. */
-static bool is_told(const struct claim *k)
-{
-	struct holder *h = k->holder;
-	bool told = k->use == CLAIM_PAGE && h->taken;
-
-	if (h->kind == HOLDER_ICM) {
-		told = told && k->nth == h->taken_page + 1;
-		h->taken_page = k->nth;
-	}
-	return told;
-}
-
-static void page_taken(struct claims *cl, uint32_t page, const void *pc)
-{
-	const struct claim *k = cl->pages[page];
-	const uint64_t bus = cl->c->host.bus + (uint64_t)page * CLAIM_PAGE_SIZE;
-
-	while (k && is_told(k))
-		k = k->page_next;
-	if (!k)
-		return;
-	k->holder->taken |= k->use == CLAIM_PAGE;
-	if (k->use == CLAIM_RECORD)
-		checker_report(cl->c,
-			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
-			       "page %llx has the doorbell record of %s %x",
-			       (unsigned long long)bus, holder_name(k->holder), k->holder->number);
-	else
-		checker_report(cl->c,
-			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
-			       "page %llx is page %u of %s %x", (unsigned long long)bus, k->nth,
-			       holder_name(k->holder), k->holder->number);
-}
-
-void claims_unmapped(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc)
-{
-	if (!checker_has(cl->c, at))
-		return;
-	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
-		if (cl->mapped[p] && !--cl->mapped[p])
-			page_taken(cl, p, pc);
-}
-
-void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc)
-{
-	if (!checker_has(cl->c, at) || !checker_has(cl->c, at + bytes - 1))
-		return;
-	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
-		page_taken(cl, p, pc);
-}
-
-void claims_record_back(struct claims *cl, uint64_t bus, const void *pc)
-{
-	const uintptr_t at = checker_address(cl->c, bus);
-	const struct claim *k = at ? claims_of_page(cl, at) : NULL;
-
-	while (k && (k->use != CLAIM_RECORD || k->holder->record != bus))
-		k = k->page_next;
-	if (k)
-		checker_report(cl->c,
-			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
-			       "the doorbell record of %s %x was given back",
-			       holder_name(k->holder), k->holder->number);
-}
-
-void claims_mtts_back(struct claims *cl, uint32_t first, uint32_t n, const void *pc)
-{
-	for (uint32_t i = first; i < first + n && i < MTTS; i++) {
-		const struct holder *h = cl->mtts[i];
-
-		if (!h)
-			continue;
-		checker_report(cl->c, &(struct breach){RULE_memory_taken, object_of(h), pc, NULL},
-			       "mtt %x of %s %x was given back", i, holder_name(h), h->number);
-		return;
-	}
-}
-
-void claims_number_back(struct claims *cl, enum hca_object type, uint32_t number, const void *pc)
-{
-	const struct holder *h = claims_find(cl, (enum holder_kind)type,
-					     object_index(cl->c->host.hca, type, number));
-
-	if (h)
-		checker_report(cl->c, &(struct breach){RULE_number_taken, object_of(h), pc, NULL},
-			       "%s %x", holder_name(h), h->number);
-}
-
-void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const void *pc)
-{
-	static const struct {
-		unsigned table;
-		enum hca_object type;
-	} tables[] = {{FW_TABLE_QPC, HCA_QP}, {FW_TABLE_ALTC, HCA_QP},  {FW_TABLE_AUXC, HCA_QP},
-		      {FW_TABLE_CQC, HCA_CQ}, {FW_TABLE_SRQC, HCA_SRQ}, {FW_TABLE_EQC, HCA_EQ},
-		      {FW_TABLE_MPT, HCA_MPT}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		if (tables[i].table == table)
-			claims_number_back(cl, tables[i].type, number, pc);
-}
+/* --- what the driver stores --- */
 
 /* Software has taken this MPT entry back and has already set its status again: from then on the
  * device may read it. Source: Linux mlx4_mr_hw_write_mpt, which sets the status last. Its
@@ -682,11 +557,11 @@ static void icm_store(struct claims *cl, uintptr_t at, uint64_t va, const void *
 	if (!hca_icm_find(hca, va, &table, &index))
 		return;
 	if (table == FW_TABLE_MTT) {
-		owner = index < MTTS ? cl->mtts[index] : NULL;
+		owner = index < CLAIM_MTTS ? cl->mtts[index] : NULL;
 		if (owner)
 			checker_report(cl->c,
 				       &(struct breach){RULE_device_memory_written,
-							object_of(owner), pc, NULL},
+							holder_object(owner), pc, NULL},
 				       "mtt %llx of %s %x", (unsigned long long)index,
 				       holder_name(owner), owner->number);
 	} else if (table != FW_TABLE_MPT) {
@@ -719,7 +594,7 @@ void claims_store(struct claims *cl, uintptr_t at, uint64_t bytes, const void *p
 		else if (k->holder->kind == HOLDER_FIRMWARE || k->holder->kind == HOLDER_COMMAND)
 			checker_report(cl->c,
 				       &(struct breach){RULE_device_memory_written,
-							object_of(k->holder), pc, NULL},
+							holder_object(k->holder), pc, NULL},
 				       "%s %x", holder_name(k->holder), k->holder->number);
 	}
 }

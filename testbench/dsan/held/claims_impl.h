@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by claims.c (who holds what) and objects.c (what an object of the device points to). */
+/* Shared by claims.c (who holds what), releases.c (what the driver takes back meanwhile) and objects.c (what an
+ * object of the device points to). */
 #ifndef TESTBENCH_DSAN_HELD_CLAIMS_IMPL_H
 #define TESTBENCH_DSAN_HELD_CLAIMS_IMPL_H
 
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/held/claims.h"
 
-enum { CLAIM_PAGE_SIZE = 4096 };
+enum {
+	CLAIM_PAGE_SIZE = 4096,
+	CLAIM_MTTS = 1 << 28, /* those beyond are not looked at */
+	CLAIM_BUCKETS = 1 << 14,
+};
+
+struct claims {
+	struct checker *c;
+	struct claim **pages; /* of the host's memory: the first claim of each */
+	uint16_t *mapped;     /* of the host's memory: how often the driver has mapped each */
+	struct holder **mtts; /* by index: whose it is. Only what is used takes memory */
+	struct claim *free;
+	struct holder *buckets[CLAIM_BUCKETS];
+};
+
+static inline uint32_t claims_page(const struct claims *cl, uintptr_t at)
+{
+	return (uint32_t)((at - (uintptr_t)cl->c->host.memory) / CLAIM_PAGE_SIZE);
+}
+
+/* For a report. */
+struct guest_object holder_object(const struct holder *h);
 
 /* A ring of entries in a queue's buffer; log_stride 0: there is none. */
 struct ring_shape {
