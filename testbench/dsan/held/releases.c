@@ -3,6 +3,7 @@
  * live object of the device. See claims.h. */
 #include "testbench/dsan/held/claims_impl.h"
 
+#include "model/interface/contexts.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/macros.h"
 
@@ -28,12 +29,50 @@ static bool is_told(const struct claim *k)
 	return told;
 }
 
+static bool may_move_data(struct hca *hca, uint32_t qpn, uint32_t pd)
+{
+	struct qpc c;
+
+	if (hca_context_read(hca, HCA_QP, qpn, &c, sizeof(c)) <= 0 || qpc_get_pd(&c) != pd)
+		return false;
+	switch (qpc_get_state(&c)) {
+	case QP_STATE_RTR:
+	case QP_STATE_RTS:
+	case QP_STATE_SQER:
+	case QP_STATE_SQD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * What a work request has registered is used by the queue pairs of its protection domain. When the
+ * connection is lost and they are all in error, Linux unmaps the memory first and deregisters the
+ * region afterwards (xprtrdma: frwr_mr_release; rdma_rw_ctx_destroy unmaps alone).
+ */
+static bool nobody_can_use(const struct claims *cl, const struct holder *h)
+{
+	struct hca *hca = cl->c->host.hca;
+	struct mpt_entry e;
+
+	if (h->kind != HOLDER_MPT ||
+	    hca_context_read(hca, HCA_MPT, h->number, &e, sizeof(e)) <= 0 || !mpt_entry_get_fre(&e))
+		return false;
+	for (unsigned i = 0; i < CLAIM_BUCKETS; i++)
+		for (const struct holder *qp = cl->buckets[i]; qp; qp = qp->hash_next)
+			if (qp->live && qp->kind == HOLDER_QP &&
+			    may_move_data(hca, qp->number, mpt_entry_get_pd(&e)))
+				return false;
+	return true;
+}
+
 static void page_taken(struct claims *cl, uint32_t page, const void *pc)
 {
 	const struct claim *k = cl->pages[page];
 	const uint64_t bus = cl->c->host.bus + (uint64_t)page * CLAIM_PAGE_SIZE;
 
-	while (k && is_told(k))
+	while (k && (is_told(k) || nobody_can_use(cl, k->holder)))
 		k = k->page_next;
 	if (!k)
 		return;

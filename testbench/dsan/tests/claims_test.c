@@ -40,6 +40,9 @@ static const struct {
 	[FW_TABLE_MPT] = {P_MPT, sizeof(struct mpt_entry)},
 	[FW_TABLE_MTT] = {P_MTT, sizeof(struct mtt_entry)},
 	[FW_TABLE_CMPT] = {P_CQC, 1},
+	[FW_TABLE_QPC] = {P_CQC, 1},
+	[FW_TABLE_ALTC] = {P_CQC, 1},
+	[FW_TABLE_AUXC] = {P_CQC, 1},
 };
 
 uint64_t hca_icm_address(const struct hca *hca, unsigned table, uint64_t index)
@@ -387,13 +390,26 @@ static void the_firmware_area_is_unmapped_first(void **state)
 	assert_int_equal(reports, 0);
 }
 
+static void qp_changes(unsigned state, unsigned pd)
+{
+	network = (struct qpc){{0}};
+	qpc_set_mtt_addr(&network, 40 * sizeof(struct mtt_entry));
+	qpc_set_state(&network, state);
+	qpc_set_pd(&network, pd);
+	mtt_set(40, P_CQ + 4);
+	claims_object(cl, HCA_QP, 1, true, NULL);
+}
+
 static void a_region_that_work_requests_register(void **state)
 {
 	struct mpt_entry *e = &mpts[1];
 
+	qp_changes(QP_STATE_RTS, 7);
+
 	*e = (struct mpt_entry){{0}};
 	mpt_entry_set_region(e, 1);
 	mpt_entry_set_fre(e, 1);
+	mpt_entry_set_pd(e, 7);
 	mpt_entry_set_mtt_size(e, 4);
 	mpt_entry_set_mtt_addr(e, 20 * sizeof(struct mtt_entry));
 	mpt_entry_set_log_page_size(e, 12);
@@ -405,6 +421,13 @@ static void a_region_that_work_requests_register(void **state)
 	mpt_entry_set_remote_write(e, 1);
 	mtt_set(20, P_OTHER + 1);
 	claims_object(cl, HCA_MPT, 1, true, e);
+	/* no queue pair of its protection domain can use it: one is in error, the other in another */
+	qp_changes(QP_STATE_ERR, 7);
+	claims_taken(cl, at_page(P_OTHER + 1), CLAIM_PAGE_SIZE, NULL);
+	qp_changes(QP_STATE_RTS, 8);
+	claims_taken(cl, at_page(P_OTHER + 1), CLAIM_PAGE_SIZE, NULL);
+	assert_int_equal(reports, 0);
+	qp_changes(QP_STATE_RTS, 7);
 	unmap(P_OTHER + 1);
 	expect_report(RULE_memory_taken);
 	mpt_entry_set_status(e, MPT_STATUS_FREE);
