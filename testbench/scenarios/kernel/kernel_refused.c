@@ -125,12 +125,12 @@ static void objects(struct tb *tb, struct kv *x)
 static void ports(struct tb *tb, struct tb_end *a)
 {
 	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT};
+	uint8_t wrong[] = {0, 0, UINT8_MAX};
 	struct kv x;
 
 	if (!kv_open(a, &x, .alloc_cq = true))
 		return;
-	const uint8_t wrong[] = {0, (uint8_t)(x.device->phys_port_cnt + 1), UINT8_MAX};
-
+	wrong[1] = (uint8_t)(x.device->phys_port_cnt + 1);
 	for_each_row(i, wrong) {
 		attr.port_num = wrong[i];
 		name_row("port %u", wrong[i]);
