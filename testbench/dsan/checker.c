@@ -165,10 +165,22 @@ static void on_fence(void *ctx, unsigned fence, const void *pc)
 		late_fence(c->late);
 }
 
+/* Registers, too, may be written in another order: Linux mlx4_cmd_post writes those words with
+ * __raw_writel. */
+static void check_hcr_order(struct checker *c, unsigned offset, const void *pc)
+{
+	if (offset != sizeof(c->hcr) - WORD)
+		c->hcr_epoch = order_epoch(c->order);
+	else if (c->hcr_epoch == order_epoch(c->order))
+		checker_report(c, &(struct breach){RULE_order_doorbell, {0}, pc, NULL},
+			       "a parameter in the command register");
+}
+
 /* The last word has GO. */
 static void hcr_written(struct checker *c, unsigned offset, const void *bytes, unsigned size,
 			const void *pc)
 {
+	check_hcr_order(c, offset, pc);
 	memcpy(c->hcr + offset, bytes, size);
 	c->hcr_by[offset / WORD] = wrote_find((uintptr_t)bytes, size);
 	if (!offset && ask_taker())

@@ -190,7 +190,8 @@ struct checker {
 	struct calls errors_polled;    /* what came by when a completion with an error was polled */
 	struct fetched fetched[16];    /* of the queue pairs, the newest of each */
 	uint8_t hcr[28];               /* the command register, as it was written so far */
-	const void *hcr_by[7];         /* who stored each word of it, before it was written */
+	uint32_t hcr_epoch;    /* of stores, as its last word before that with GO was written */
+	const void *hcr_by[7]; /* who stored each word of it, before it was written */
 	/* that was held when a command was written whose answer is read there; NULL: none */
 	const void *hcr_lock;
 	unsigned repeats; /* breaches at this simulated time that were reported before */

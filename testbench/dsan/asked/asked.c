@@ -426,15 +426,18 @@ void made_leaves(struct ask *a, const struct made *m)
 
 void made_unused_check(struct ask *a, const void *object, const char *what)
 {
+	char others[NAMES_BYTES];
+
 	if (!a->c || !object)
 		return;
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		for (const struct made *m = objects[i]; m; m = m->next) {
 			if (!uses(m, object))
 				continue;
+			trail_format_meanwhile(others, sizeof(others));
 			checker_report(a->c, &(struct breach){RULE_object_in_use, {0}, NULL, NULL},
-				       "%s was destroyed by %s, and another object uses it", what,
-				       ask_provider(a));
+				       "%s was destroyed by %s, and another object uses it%s", what,
+				       ask_provider(a), others);
 			return;
 		}
 	}

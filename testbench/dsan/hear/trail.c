@@ -14,6 +14,8 @@ enum {
 	NEAR = 128 /* places that a call still comes by behind a refusal that ends it */
 };
 
+static unsigned in_calls; /* threads that are in a call; some may have been killed there */
+
 void trail_note(const void *pc)
 {
 	struct runner *r = runner_now();
@@ -36,9 +38,19 @@ void trail_begin(void)
 void trail_asked(bool asked)
 {
 	struct runner *r = runner_now();
+	const struct runner *other;
 
-	if (r)
-		r->asked = asked;
+	if (!r)
+		return;
+	in_calls += (unsigned)asked - r->asked;
+	r->asked = asked;
+	if (!asked)
+		return;
+	r->n_beside = 0;
+	for (unsigned i = 0; in_calls > 1 && r->n_beside < BESIDE && (other = runners_from(i, &i));)
+		if (other != r && other->c == r->c && other->asked)
+			r->beside[r->n_beside++] =
+				(struct beside){other, other->trail_from, other->n_trail};
 }
 
 void trail_takes(void)
@@ -74,6 +86,13 @@ static void ran_take(const struct runner *r, uint32_t from, uint32_t to, struct 
 {
 	for (uint32_t n = to; n != from && r->n_trail - n < TRAIL && ran->n < RAN_MAX; n--)
 		ran_add(ran, r->trail[(n - 1) % TRAIL]);
+}
+
+/* The first ones first. */
+static void ran_take_first(const struct runner *r, uint32_t from, uint32_t to, struct ran *ran)
+{
+	for (uint32_t at = from; at != to && r->n_trail - from <= TRAIL && ran->n < RAN_MAX; at++)
+		ran_add(ran, r->trail[at % TRAIL]);
 }
 
 void checkers_ran(unsigned host, struct ran *ran)
@@ -147,23 +166,39 @@ void trail_format_before_undo(char *text, size_t size)
 	checker_functions(pcs, r->n_undone, text, size);
 }
 
+void trail_format_meanwhile(char *text, size_t size)
+{
+	static const char begin[] = "; another thread was in a call then: ";
+	const struct runner *r = runner_now();
+	struct ran ran = {0};
+
+	*text = 0;
+	for (unsigned i = 0; r && i < r->n_beside; i++)
+		ran_take_first(r->beside[i].r, r->beside[i].from, r->beside[i].to, &ran);
+	if (!ran.n)
+		return;
+	snprintf(text, size, "%s", begin);
+	checker_functions(ran.pc, ran.n, text + strlen(begin), size - strlen(begin));
+}
+
 void checkers_tell_accepted(const char *call, int result)
 {
 	const struct runner *r = runner_now();
-	char names[FUNCTIONS_BYTES];
+	char names[FUNCTIONS_BYTES], others[FUNCTIONS_BYTES];
 	struct ran ran = {0};
 
-	if (!r || !r->c || r->n_trail - r->trail_from > TRAIL)
+	if (!r || !r->c)
 		return;
 	/* the first ones: tests stand at the head */
-	for (uint32_t at = r->trail_from; at != r->n_trail && ran.n < RAN_MAX; at++)
-		ran_add(&ran, r->trail[at % TRAIL]);
+	ran_take_first(r, r->trail_from, r->n_trail, &ran);
 	checker_functions(ran.pc, ran.n, names, sizeof(names));
-	if (*names)
-		checker_report(r->c, &(struct breach){RULE_call_accepted, r->subject, NULL, NULL},
-			       "%s succeeds, and should give %d (%s); its functions, the first "
-			       "ones first: %s",
-			       call, result, strerror(-result), names);
+	if (!*names)
+		return;
+	trail_format_meanwhile(others, sizeof(others));
+	checker_report(r->c, &(struct breach){RULE_call_accepted, r->subject, NULL, NULL},
+		       "%s succeeds, and should give %d (%s)%s; its functions, the first "
+		       "ones first: %s",
+		       call, result, strerror(-result), others, names);
 }
 
 void checkers_tell_refused(const char *call, int rc)

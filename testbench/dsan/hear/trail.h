@@ -27,5 +27,8 @@ unsigned trail_newest(const void **pcs, unsigned max);
 void trail_format(char *text, size_t size);
 /* The same, up to where the call began to undo what it did. */
 void trail_format_before_undo(char *text, size_t size);
+/* The functions of the calls that other threads of this host were in when this one began: the end of a
+ * sentence, or nothing. */
+void trail_format_meanwhile(char *text, size_t size);
 
 #endif

@@ -61,6 +61,14 @@ static struct runner *runner_of(const struct kernel_thread *thread)
 	return *r;
 }
 
+const struct runner *runners_from(unsigned from, unsigned *next)
+{
+	while (from < RUNNERS && !runners[from])
+		from++;
+	*next = from + 1;
+	return from < RUNNERS ? runners[from] : NULL;
+}
+
 bool runners_stack(uintptr_t at)
 {
 	for (unsigned i = 0; i < RUNNERS; i++)

@@ -17,6 +17,7 @@ enum {
 	TRAIL = 1024,  /* a power of two */
 	ENTERED = 256, /* a power of two */
 	UNDONE = 24,
+	BESIDE = 2,
 	DEPTH = 32,  /* functions of the layers above mlx4 that are remembered while they run */
 	CALLERS = 3, /* of those, who is told */
 	SET = 16
@@ -99,8 +100,13 @@ struct runner {
 	uintptr_t pointer;           /* of locals.c: where it has just stored 8 bytes; 0: nowhere */
 	struct guest_object subject; /* of history.c: of the call of the driver that it made last */
 	bool asked;                  /* it is in a call that has an ask (asked/asked.h) */
-	bool ends;                   /* its process ends: what it still enters is not noted */
-	struct woken {               /* behind a wait: of waits.c */
+	struct beside { /* of trail.c: the trails of others in a call, when this one began */
+		const struct runner *r;
+		uint32_t from, to;
+	} beside[BESIDE];
+	unsigned n_beside;
+	bool ends;     /* its process ends: what it still enters is not noted */
+	struct woken { /* behind a wait: of waits.c */
 		bool watched;
 		struct accesses looks, stores; /* its own before it slept; those of who woke it */
 		const void *pc;
@@ -119,6 +125,8 @@ static inline void trail_add(struct runner *r, const void *pc)
 struct runner *runner_now(void);
 /* Whether that is in the stack of a thread of the driver. */
 bool runners_stack(uintptr_t at);
+/* Those of threads: the first one from number `from` on; NULL: there is none. *next is where to go on. */
+const struct runner *runners_from(unsigned from, unsigned *next);
 /* The one that wrote a register of that host last; NULL: none has. */
 struct runner *runner_told(unsigned host);
 
