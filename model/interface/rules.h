@@ -223,6 +223,11 @@
 	  "mlx4_cq_arm: the record is written first, behind it a barrier, then the doorbell with the same sequence number, command and index", \
 	  "that both are made from the same values, and the record is stored before the doorbell", \
 	  "the record is not written, or with the index of the arming before") \
+	R(cq_record_stale, \
+	  "a CQ was armed twice with a consumer index that its doorbell record does not reach, and the record did not move meanwhile", \
+	  "Linux mlx4_ib_poll_cq, libmlx4 mlx4_poll_cq: the consumer index is stored in the record behind each poll that took something", \
+	  "that the driver writes the consumer index to the doorbell record when it has taken completions", \
+	  "the index is counted, and the store to the record is missing, so the device thinks that the queue is filling up") \
 	R(blueflame_buffer, \
 	  "the same BlueFlame buffer was written twice in a row", \
 	  "libmlx4: the offset of the buffer is inverted after each write, because the buffers are taken in turn", \

@@ -155,6 +155,27 @@ static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
 }
 
 /*
+ * Software may arm while another processor polls and has not stored the new index yet. And a CQE that
+ * ends a resize is taken without a store: Linux mlx4_ib_poll_one. So one doorbell whose index is ahead
+ * of the record is nothing; a record that stays where it is is.
+ */
+static void record_moves(struct object_lane *lane, uint32_t ci, uint32_t record_ci)
+{
+	struct cq_armed *newest = cq_armed_newest(lane->hca, lane->number);
+	const uint32_t by = (ci - record_ci) & QUEUE_INDEX_MASK;
+	const bool ahead = by > 1 && by <= QUEUE_INDEX_MASK / 2;
+
+	if (ahead && newest->ahead && ci != newest->armed_ci && record_ci == newest->record_ci)
+		guest_error(lane->hca, RULE_cq_record_stale, guest_object(GUEST_CQ, lane->number),
+			    "cqn %x is armed with index %u; its record has index %u, as at the "
+			    "doorbell before",
+			    lane->number, ci, record_ci);
+	newest->ahead = ahead;
+	newest->armed_ci = ci;
+	newest->record_ci = record_ci;
+}
+
+/*
  * Compares the doorbell with the record in memory, without taking time. The record may be of a later
  * request, whose doorbell is still on its way: then its index is ahead, or its sequence number is
  * another one.
@@ -167,6 +188,7 @@ static void arm_compare(struct object_lane *lane, const struct cq_job *job, cons
 
 	if (hca->env.dma_read(hca->env.ctx, cqc_get_db_rec_addr(cqc), rec.b, sizeof(rec)))
 		return;
+	record_moves(lane, job->consumer_index, cq_dbrec_get_set_ci(&rec));
 	ahead = (cq_dbrec_get_arm_ci(&rec) - job->consumer_index) & QUEUE_INDEX_MASK;
 	if (ahead <= QUEUE_INDEX_MASK / 2 && (ahead || cq_dbrec_get_arm_sn(&rec) != job->arm_sn ||
 					      cq_dbrec_get_arm_cmd(&rec) >= job->arm_cmd))

@@ -48,6 +48,13 @@ struct cq_lane {
 	uint32_t moderated;  /* CQEs since the first one that wants an event, including it */
 };
 
+/* The newest arm doorbell of a CQ: whether its index was ahead of that in the doorbell record; both. */
+struct cq_armed {
+	uint32_t cqn;
+	bool ahead;
+	uint32_t armed_ci, record_ci;
+};
+
 static inline uint32_t cq_size(const struct cqc *cqc)
 {
 	return UINT32_C(1) << cqc_get_log_size(cqc);
@@ -62,6 +69,8 @@ static inline uint32_t cq_entries_used(const struct cqc *cqc)
 struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind);
 void cq_job_give(struct hca *hca, struct cq_job *job);
 void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job);
+/* Of the CQs that were armed last. One that was forgotten begins anew. */
+struct cq_armed *cq_armed_newest(struct hca *hca, uint32_t cqn);
 
 /* The context of the lane's CQ. Results as of context_get(). */
 int cq_context(struct object_lane *lane, struct cqc **cqc, const char *why);

@@ -18,12 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_OFFSET_UNIT = 32 /* unit of the context's page_offset */ };
+enum {
+	PAGE_OFFSET_UNIT = 32, /* unit of the context's page_offset */
+	ARMED = 64,            /* CQs whose newest arm doorbell is remembered */
+};
 
 struct cqe_write {
 	struct hca *hca;
 	struct object_lane_table lanes;
 	struct pool jobs; /* of struct cq_job */
+	struct cq_armed armed[ARMED];
 };
 
 static int job_step(struct object_lane *lane, struct object_lane_job *link);
@@ -71,6 +75,16 @@ void cqe_write_reset(struct hca *hca)
 	lane_table_reset(&cq->lanes);
 	pool_each(&cq->jobs, lost_cancel);
 	pool_reset(&cq->jobs);
+	memset(cq->armed, 0, sizeof(cq->armed));
+}
+
+struct cq_armed *cq_armed_newest(struct hca *hca, uint32_t cqn)
+{
+	struct cq_armed *a = &hca->cqe_write->armed[cqn % ARMED];
+
+	if (a->cqn != cqn)
+		*a = (struct cq_armed){.cqn = cqn};
+	return a;
 }
 
 void cqe_write_trim(struct hca *hca)

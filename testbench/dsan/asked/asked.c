@@ -369,6 +369,18 @@ static bool uses(const struct made *m, const void *object)
 	       m->init.uar == object || m->init.xrcd == object;
 }
 
+/* Of an object that uses others. */
+static struct guest_object made_object(const struct made *m)
+{
+	if (m->uar)
+		return guest_object(GUEST_CQ, drv_cq_num(m->object));
+	if (m->key)
+		return guest_object(GUEST_MPT, m->key >> 8);
+	if (m->init.send_cq || m->init.xrcd)
+		return guest_object(GUEST_QP, drv_qp_num(m->object));
+	return guest_object(GUEST_SRQ, drv_srq_num(m->object));
+}
+
 void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc)
 {
 	const struct made *user = NULL;
@@ -381,9 +393,7 @@ void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc)
 		return;
 	checker_functions(&pc, 1, names, sizeof(names));
 	ask_report(
-		a, RULE_not_given_back,
-		user->uar ? guest_object(GUEST_CQ, drv_cq_num(user->object))
-			  : guest_object(GUEST_QP, drv_qp_num(user->object)),
+		a, RULE_not_given_back, made_object(user),
 		"the doorbell page that %s gives back is still used by this queue, which lives on",
 		names);
 }
@@ -435,9 +445,11 @@ void made_unused_check(struct ask *a, const void *object, const char *what)
 			if (!uses(m, object))
 				continue;
 			trail_format_meanwhile(others, sizeof(others));
-			checker_report(a->c, &(struct breach){RULE_object_in_use, {0}, NULL, NULL},
-				       "%s was destroyed by %s, and another object uses it%s", what,
-				       ask_provider(a), others);
+			checker_report(
+				a->c,
+				&(struct breach){RULE_object_in_use, made_object(m), NULL, NULL},
+				"%s was destroyed by %s, and this object uses it%s", what,
+				ask_provider(a), others);
 			return;
 		}
 	}

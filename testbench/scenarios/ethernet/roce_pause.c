@@ -8,14 +8,23 @@
 
 enum { BYTES = 512 << 10 };
 
-static void set(struct tb *tb, struct tb_end *end, bool pause, unsigned pfc)
+/* The sender of frames obeys, the receiver sends: the other directions are off, or of other priorities. */
+static void set(struct tb *tb, struct tb_end *sender, struct tb_end *receiver, bool pause,
+		unsigned pfc, unsigned other)
 {
 	struct drv_eth_config config;
 
-	drv_eth_get(end->dev, 1, &config);
-	config.pause_tx = config.pause_rx = pause;
-	config.pfc_tx = config.pfc_rx = pfc;
-	must(drv_eth_set(end->dev, 1, &config));
+	drv_eth_get(sender->dev, 1, &config);
+	config.pause_tx = false;
+	config.pause_rx = pause;
+	config.pfc_tx = other;
+	config.pfc_rx = pfc;
+	must(drv_eth_set(sender->dev, 1, &config));
+	config.pause_tx = pause;
+	config.pause_rx = false;
+	config.pfc_tx = pfc;
+	config.pfc_rx = other;
+	must(drv_eth_set(receiver->dev, 1, &config));
 }
 
 static void write_all(struct tb *tb, struct tb_end *a, struct tb_end *b)
@@ -41,16 +50,14 @@ SCENARIO(roce_pause, "a port without pause loses frames; with pause or PFC the s
 	expect_that(resent, >=, lost);
 	expect_stat(b, port1, tx_pause, 0);
 
-	set(tb, a, true, 0);
-	set(tb, b, true, 0);
+	set(tb, a, b, true, 0, 0);
 	write_all(tb, a, b);
 	expect_stat(b, port1, rx_no_buffer, lost);
 	expect_stat(a, retry, retransmitted, resent);
 	expect_that(tb_stat(b, "port1", "tx_pause"), >, 0);
 	expect_that(tb_stat(a, "port1", "tx_waited"), >, 0);
 
-	set(tb, a, false, 1);
-	set(tb, b, false, 1);
+	set(tb, a, b, false, 1 << 0, 1 << 3);
 	write_all(tb, a, b);
 	expect_stat(b, port1, rx_no_buffer, lost);
 	expect_stat(a, retry, retransmitted, resent);

@@ -212,6 +212,32 @@ static void arm_record(void **state)
 	expect_errors(2, "arm_record");
 }
 
+static void armed_with(uint32_t record_ci, uint32_t ci)
+{
+	be32_store(fx.memory + RECORD, record_ci & 0xffffff);
+	be32_store(fx.memory + RECORD + 4, 1 << 28 | CQ_ARM_NEXT << 24 | (ci & 0xffffff));
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, ci, UAR);
+	fx_run();
+}
+
+static void record_stays_behind(void **state)
+{
+	for (uint32_t i = 0; i < SIZE; i++) {
+		post(i);
+		fx_run();
+	}
+	armed_with(FIRST, FIRST + 2); /* another processor polls, and stores its index now */
+	armed_with(FIRST + 2, FIRST + 2);
+	armed_with(FIRST + 2, FIRST + 3); /* an entry that ended a resize */
+	armed_with(FIRST + 2, FIRST + 4);
+	armed_with(FIRST + 2, FIRST + 4); /* the same doorbell again */
+	assert_int_equal(fx.errors, 0);
+	post(SIZE);
+	fx_run();
+	armed_with(FIRST + 2, FIRST + 5);
+	expect_errors(1, "cq_record_stale");
+}
+
 static void timestamps(void **state)
 {
 	uint64_t stamp;
@@ -525,6 +551,7 @@ int main(void)
 		T(late_arm_doorbell),
 		T(timestamps),
 		T(arm_record),
+		T(record_stays_behind),
 		T(arm_next),
 		T(arm_late_fires_at_once),
 		T(arm_before_poll),
