@@ -18,6 +18,18 @@ enum { DEVICES = 2 };
 /* A place in a wrapped function, for a report. */
 #define INSIDE(function) ((const char *)__real_##function + 1)
 
+/* The result of such a part. `shared`: what it takes belongs to all. */
+#define INNER(dev, shared, call)                                                                   \
+	({                                                                                         \
+		ASK inner;                                                                         \
+                                                                                                   \
+		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
+		taken_inner_end(&inner, call, shared);                                             \
+	})
+
+/* hooks_taken.c: of its host; NULL: nobody is checked. */
+struct claims *claims_of(const struct drv_device *dev);
+
 /* hooks_taken.c: looks into a CQ that was resized. */
 void cq_was_resized(struct ask *a, const struct drv_cq *cq);
 
