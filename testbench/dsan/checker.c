@@ -2,7 +2,7 @@
 /* See checker.h: hears what there is to hear, and hands it on to the parts. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/checker_impl.h"
-#include "testbench/dsan/held/claims.h"
+#include "testbench/dsan/held/claims_impl.h"
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/device/function.h"
 #include "testbench/dsan/device/given.h"
@@ -408,6 +408,7 @@ static bool ends_buffer(const struct hca_dma_seen *dma)
 static void on_dma(void *ctx, const struct hca_dma_seen *dma)
 {
 	struct checker *c = ctx;
+	struct holder *cq;
 
 	heard(c);
 	if (c->order)
@@ -416,8 +417,11 @@ static void on_dma(void *ctx, const struct hca_dma_seen *dma)
 		own_dma(c->own, dma);
 	if (c->late && dma->write && checker_address(c, dma->bus))
 		late_device_writes(c->late, checker_address(c, dma->bus), dma->len);
-	if (ends_buffer(dma))
-		claims_cq_resized(c->claims, checker_address(c, dma->bus));
+	if (ends_buffer(dma)) {
+		cq = claims_cq_resized(c->claims, checker_address(c, dma->bus));
+		if (cq)
+			own_buffer_changes(cq);
+	}
 }
 
 static void on_wqe(void *ctx, const struct hca_wqe_seen *wqe)
@@ -439,9 +443,14 @@ static void on_object(void *ctx, enum hca_object type, uint32_t number, bool val
 		      const struct mpt_entry *mpt)
 {
 	struct checker *c = ctx;
+	struct object_memory m;
+	struct holder *h;
+	bool fresh;
 
 	heard(c);
-	claims_object(c->claims, type, number, valid, mpt);
+	h = claims_object(c->claims, type, number, valid, mpt, &m, &fresh);
+	if (h && c->own)
+		own_object(c->own, h, &m, fresh);
 }
 
 static void on_command(void *ctx, const struct hcr *command,

@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-KNOT_MAX = {"model/engine": 12, "testbench": 14}
+KNOT_MAX = {"model/engine": 12, "testbench": 13}
 TOP = "(top)"
 DEFINED = "TDBRVW"
 

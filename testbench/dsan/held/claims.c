@@ -366,39 +366,39 @@ static void needs_check(struct claims *cl, enum hca_object type, uint32_t number
 				       number, (unsigned long long)va);
 }
 
-void claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
-		   const struct mpt_entry *mpt)
+struct holder *claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
+			     const struct mpt_entry *mpt, struct object_memory *m, bool *fresh)
 {
 	const enum holder_kind kind = (enum holder_kind)type;
 	const uint32_t index = object_index(cl->c->host.hca, type, number);
 	struct holder *h = claims_find(cl, kind, index);
-	const bool fresh = !h;
-	struct object_memory m;
 
+	*fresh = !h;
 	if (h)
 		holder_goes(cl, h);
-	if (!valid || !object_read(cl->c->host.hca, type, number, mpt, &m))
-		return;
-	if (fresh)
+	if (!valid || !object_read(cl->c->host.hca, type, number, mpt, m))
+		return NULL;
+	if (*fresh)
 		needs_check(cl, type, number);
 	h = holder_take(cl, kind, index);
-	mtts_claim(cl, h, &m);
-	if (m.has_pages)
-		pages_claim(cl, h, &m, fresh);
-	record_claim(cl, h, m.record);
-	if (cl->c->own)
-		own_object(cl->c->own, h, &m, fresh);
+	mtts_claim(cl, h, m);
+	if (m->has_pages)
+		pages_claim(cl, h, m, *fresh);
+	record_claim(cl, h, m->record);
+	return h;
 }
 
-void claims_cq_resized(struct claims *cl, uintptr_t at)
+struct holder *claims_cq_resized(struct claims *cl, uintptr_t at)
 {
 	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next) {
-		if (k->holder->kind == HOLDER_CQ && k->use == CLAIM_PAGE) {
-			own_buffer_changes(k->holder);
-			holder_lets_memory_go(cl, k->holder);
-			return;
+		struct holder *h = k->holder;
+
+		if (h->kind == HOLDER_CQ && k->use == CLAIM_PAGE) {
+			holder_lets_memory_go(cl, h);
+			return h;
 		}
 	}
+	return NULL;
 }
 
 /* --- commands --- */

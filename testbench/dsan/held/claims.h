@@ -66,16 +66,20 @@ struct claim {
 struct claims *claims_create(struct checker *c);
 void claims_destroy(struct claims *cl);
 
+/* An object begins, changes or ends, as in struct hca_monitor. Returns it, while it lives, with its memory;
+ * *fresh: it was not known before. */
+struct object_memory;
+struct holder *claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
+			     const struct mpt_entry *mpt, struct object_memory *m, bool *fresh);
 /* As in struct hca_monitor. */
-void claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
-		   const struct mpt_entry *mpt);
 void claims_command(struct claims *cl, const struct hcr *command,
 		    const struct hca_command_answer *answer);
 void claims_icm_map(struct claims *cl, uint64_t va, uint64_t bus, uint64_t len);
 void claims_icm_unmap(struct claims *cl, uint64_t va, uint64_t len);
 void claims_forgotten(struct claims *cl, bool reset);
-/* A CQ goes on in its new buffer: the device needs the old one no longer. */
-void claims_cq_resized(struct claims *cl, uintptr_t at);
+/* A CQ goes on in its new buffer: the device needs the old one, which has that address, no longer. Returns
+ * the CQ; NULL: none has it. */
+struct holder *claims_cq_resized(struct claims *cl, uintptr_t at);
 
 /* The driver maps memory for the device, and takes it back. */
 void claims_mapped(struct claims *cl, uintptr_t at, uint64_t bytes);

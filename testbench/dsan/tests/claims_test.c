@@ -81,15 +81,7 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 	return (int)len;
 }
 
-/* --- own.c, checker.c --- */
-
-void own_object(struct own *own, struct holder *h, const struct object_memory *m, bool fresh)
-{
-}
-
-void own_buffer_changes(struct holder *h)
-{
-}
+/* --- checker.c --- */
 
 void checker_report(struct checker *of, const struct breach *b, const char *format, ...)
 {
@@ -100,6 +92,15 @@ void checker_report(struct checker *of, const struct breach *b, const char *form
 static uintptr_t at_page(unsigned page)
 {
 	return (uintptr_t)memory + page * CLAIM_PAGE_SIZE;
+}
+
+static void object_is(enum hca_object type, uint32_t number, bool valid,
+		      const struct mpt_entry *mpt)
+{
+	struct object_memory m;
+	bool fresh;
+
+	claims_object(cl, type, number, valid, mpt, &m, &fresh);
 }
 
 static void mtt_set(unsigned index, unsigned page)
@@ -119,7 +120,7 @@ static void cq_begin(unsigned n, unsigned page, unsigned mtt, unsigned record)
 	cqc_set_db_rec_addr(&cqcs[n], BUS + P_RECORDS * CLAIM_PAGE_SIZE + record * 8);
 	mtt_set(mtt, page);
 	mtt_set(mtt + 1, page + 1);
-	claims_object(cl, HCA_CQ, n, true, NULL);
+	object_is(HCA_CQ, n, true, NULL);
 }
 
 static int begin(void **state)
@@ -200,7 +201,7 @@ static void a_guest_takes_memory_back(void **state)
 	expect_report(RULE_memory_taken);
 	claims_taken(cl, BUS + P_RECORDS * CLAIM_PAGE_SIZE, CLAIM_PAGE_SIZE, NULL);
 	expect_report(RULE_memory_taken);
-	claims_object(cl, HCA_CQ, 1, false, NULL);
+	object_is(HCA_CQ, 1, false, NULL);
 	claims_taken(cl, BUS + P_CQ * CLAIM_PAGE_SIZE, 2 * CLAIM_PAGE_SIZE, NULL);
 	assert_int_equal(reports, 0);
 	/* beyond what is followed */
@@ -261,14 +262,14 @@ static void pages_are_watched(void **state)
 	mtt_set(20, P_OTHER);
 	memset(watches, 0, sizeof(watches));
 	c.watch.page = page_watched;
-	claims_object(cl, HCA_CQ, 1, false, NULL);
+	object_is(HCA_CQ, 1, false, NULL);
 	cq_begin(1, P_CQ, 8, 1);
 	cq_begin(2, P_CQ + 2, 10, 2);
 	assert_true(watches[P_CQ] && watches[P_CQ + 1] && watches[P_CQ + 2] && watches[P_RECORDS]);
-	claims_object(cl, HCA_MPT, 1, true, e);
+	object_is(HCA_MPT, 1, true, e);
 	assert_non_null(claims_of_page(cl, at_page(P_OTHER)));
 	assert_false(watches[P_OTHER]);
-	claims_object(cl, HCA_CQ, 1, false, NULL);
+	object_is(HCA_CQ, 1, false, NULL);
 	assert_false(watches[P_CQ] || watches[P_CQ + 1]);
 	/* the other CQ's record is in the same page */
 	assert_true(watches[P_RECORDS]);
@@ -291,7 +292,7 @@ static void a_piece_of_icm_is_freed(void **state)
 
 static void a_queue_is_freed_behind_its_command(void **state)
 {
-	claims_object(cl, HCA_CQ, 1, false, NULL);
+	object_is(HCA_CQ, 1, false, NULL);
 	unmap(P_CQ);
 	unmap(P_CQ + 1);
 	unmap(P_RECORDS);
@@ -327,7 +328,7 @@ static void two_objects_share_nothing(void **state)
 	expect_report(RULE_mtt_shared);
 	cq_begin(3, P_OTHER + 2, 10, 3); /* both entries */
 	expect_report(RULE_mtt_shared);
-	claims_object(cl, HCA_CQ, 3, false, NULL);
+	object_is(HCA_CQ, 3, false, NULL);
 	cq_begin(3, P_OTHER + 2, 12, 2);
 	expect_report(RULE_record_shared);
 }
@@ -397,7 +398,7 @@ static void qp_changes(unsigned state, unsigned pd)
 	qpc_set_state(&network, state);
 	qpc_set_pd(&network, pd);
 	mtt_set(40, P_CQ + 4);
-	claims_object(cl, HCA_QP, 1, true, NULL);
+	object_is(HCA_QP, 1, true, NULL);
 }
 
 static void a_region_that_work_requests_register(void **state)
@@ -415,12 +416,12 @@ static void a_region_that_work_requests_register(void **state)
 	mpt_entry_set_log_page_size(e, 12);
 	mpt_entry_set_length(e, 100);
 	mtt_set(20, P_OTHER);
-	claims_object(cl, HCA_MPT, 1, true, e);
+	object_is(HCA_MPT, 1, true, e);
 	unmap(P_OTHER); /* for local use only */
 	assert_int_equal(reports, 0);
 	mpt_entry_set_remote_write(e, 1);
 	mtt_set(20, P_OTHER + 1);
-	claims_object(cl, HCA_MPT, 1, true, e);
+	object_is(HCA_MPT, 1, true, e);
 	/* no queue pair of its protection domain can use it: one is in error, the other in another */
 	qp_changes(QP_STATE_ERR, 7);
 	claims_taken(cl, at_page(P_OTHER + 1), CLAIM_PAGE_SIZE, NULL);
@@ -432,7 +433,7 @@ static void a_region_that_work_requests_register(void **state)
 	expect_report(RULE_memory_taken);
 	mpt_entry_set_status(e, MPT_STATUS_FREE);
 	mtt_set(20, P_OTHER + 2);
-	claims_object(cl, HCA_MPT, 1, true, e);
+	object_is(HCA_MPT, 1, true, e);
 	unmap(P_OTHER + 2);
 	assert_int_equal(reports, 0);
 	claims_store(cl, at_page(P_MTT) + 23 * sizeof(struct mtt_entry), 8, "");
