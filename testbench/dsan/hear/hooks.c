@@ -4,20 +4,15 @@
  * gives each caller of drv_x() the function __wrap_drv_x(), and __real_drv_x() is the driver's own
  * (option --wrap). Calls within one file of the driver are not heard.
  */
-#include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/own/cq_waits.h"
-#include "testbench/dsan/device/caps.h"
 #include "testbench/dsan/device/dead.h"
-#include "testbench/dsan/device/function.h"
-#include "testbench/dsan/device/given.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/mads/mads.h"
 #include "testbench/dsan/held/taken.h"
-#include "testbench/dsan/mads/told.h"
 
 #include "host_driver/drv/ops.h"
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -43,8 +38,7 @@ static struct platform *platform_of(const void *object)
 		result;                                                                            \
 	})
 
-/* The call has ended: what it took belongs to the object, or must be back. */
-static int made(struct ask *a, int rc, const void *object)
+int hooks_made(struct ask *a, int rc, const void *object)
 {
 	if (!rc && !object && a->c)
 		ask_report(a, RULE_call_refused, (struct guest_object){0},
@@ -56,8 +50,7 @@ static int made(struct ask *a, int rc, const void *object)
 	return ask_result(a, rc);
 }
 
-/* The object is gone, unless something uses it. */
-static int gone(struct ask *a, int rc, const void *object, const char *what)
+int hooks_gone(struct ask *a, int rc, const void *object, const char *what)
 {
 	if (rc == -EBUSY) {
 		made_users_check(a, object);
@@ -79,7 +72,7 @@ static int gone(struct ask *a, int rc, const void *object, const char *what)
 	ASK a;                                                                                     \
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(object_), number);                          \
 	a.object = (object_);                                                                      \
-	return gone(&a, __real_##name(object_), object_, what)
+	return hooks_gone(&a, __real_##name(object_), object_, what)
 
 /* --- queues --- */
 
@@ -195,7 +188,7 @@ W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct 
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
 	rc = MAKES(qp, __real_drv_qp_create(pd, init, qp));
-	if (made(&a, rc, rc ? NULL : *qp))
+	if (hooks_made(&a, rc, rc ? NULL : *qp))
 		return rc;
 	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
 	m = made_add(&a, *qp);
@@ -214,7 +207,7 @@ W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *ini
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
 	rc = MAKES(qp, __real_drv_special_create(pd, init, qp));
-	if (made(&a, rc, rc ? NULL : *qp))
+	if (hooks_made(&a, rc, rc ? NULL : *qp))
 		return rc;
 	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
 	m = made_add(&a, *qp);
@@ -291,7 +284,7 @@ W(int, drv_qp_destroy, struct drv_qp *qp)
 	a.object = qp;
 	a.dev = drv_device_of(qp);
 	mads_queue_gone(qp);
-	rc = gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
+	rc = hooks_gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
 	if (!rc && port)
 		asked_port_check(&a, port, false);
 	if (!rc && !drv_is_dead(a.dev))
@@ -315,7 +308,7 @@ static void cq_asked(struct ask *a, const char *call, struct drv_device *dev, un
 
 static int cq_made(struct ask *a, int rc, struct drv_cq *const *cq, const struct drv_uar *uar)
 {
-	if (made(a, rc, rc ? NULL : *cq))
+	if (hooks_made(a, rc, rc ? NULL : *cq))
 		return rc;
 	made_add(a, *cq)->uar = uar;
 	history_made(a->c, GUEST_CQ, drv_cq_num(*cq));
@@ -362,7 +355,7 @@ W(int, drv_cq_resize, struct drv_cq *cq, unsigned entries)
 
 	cq_asked(&a, __func__, drv_device_of(cq), entries, DRV_CQ_POLLED);
 	history_about(GUEST_CQ, drv_cq_num(cq));
-	rc = made(&a, __real_drv_cq_resize(cq, entries), cq);
+	rc = hooks_made(&a, __real_drv_cq_resize(cq, entries), cq);
 	if (!rc)
 		history_changed(a.c, GUEST_CQ, drv_cq_num(cq));
 	if (!rc)
@@ -389,7 +382,7 @@ W(int, drv_cq_destroy, struct drv_cq *cq)
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(cq), cqn);
 	a.object = cq;
-	rc = gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
+	rc = hooks_gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
 	if (rc != -EBUSY)
 		cq_waits_gone(cq, cqn);
 	return rc;
@@ -405,7 +398,7 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 	a.region.pd = pd;
 	a.srq = init;
 	rc = MAKES(srq, __real_drv_srq_create(pd, init, srq));
-	if (made(&a, rc, rc ? NULL : *srq))
+	if (hooks_made(&a, rc, rc ? NULL : *srq))
 		return rc;
 	history_made(a.c, GUEST_SRQ, drv_srq_num(*srq));
 	m = made_add(&a, *srq);
@@ -429,7 +422,7 @@ W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = MAKES(pd, __real_drv_pd_alloc(dev, pd));
-	if (!made(&a, rc, rc ? NULL : *pd))
+	if (!hooks_made(&a, rc, rc ? NULL : *pd))
 		made_add(&a, *pd);
 	return rc;
 }
@@ -450,7 +443,7 @@ static int region_made(struct ask *a, int rc, struct drv_mr *const *mr)
 {
 	struct made *m;
 
-	if (made(a, rc, rc ? NULL : *mr))
+	if (hooks_made(a, rc, rc ? NULL : *mr))
 		return rc;
 	m = made_add(a, *mr);
 	m->pd = a->region.pd;
@@ -522,7 +515,7 @@ W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(mr), 0);
 	a.object = mr;
-	if (made(&a, rc = __real_drv_mr_fast_set(mr, addr, len), mr))
+	if (hooks_made(&a, rc = __real_drv_mr_fast_set(mr, addr, len), mr))
 		return rc;
 	page_list_check(&a, mr, addr, len);
 	return 0;
@@ -556,7 +549,7 @@ W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **m
 	a.region.pd = pd;
 	a.region.type = type;
 	rc = MAKES(mw, __real_drv_mw_alloc(pd, type, mw));
-	if (made(&a, rc, rc ? NULL : *mw))
+	if (hooks_made(&a, rc, rc ? NULL : *mw))
 		return rc;
 	m = made_add(&a, *mw);
 	m->pd = pd;
@@ -577,7 +570,7 @@ W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = MAKES(xrcd, __real_drv_xrcd_alloc(dev, xrcd));
-	if (!made(&a, rc, rc ? NULL : *xrcd))
+	if (!hooks_made(&a, rc, rc ? NULL : *xrcd))
 		made_add(&a, *xrcd);
 	return rc;
 }
@@ -594,7 +587,7 @@ W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = MAKES(uar, __real_drv_uar_alloc(dev, uar));
-	if (!made(&a, rc, rc ? NULL : *uar))
+	if (!hooks_made(&a, rc, rc ? NULL : *uar))
 		made_add(&a, *uar);
 	return rc;
 }
@@ -607,138 +600,8 @@ W(int, drv_uar_free, struct drv_uar *uar)
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(uar), 0);
 	a.object = uar;
-	rc = gone(&a, __real_drv_uar_free(uar), uar, "a doorbell page");
+	rc = hooks_gone(&a, __real_drv_uar_free(uar), uar, "a doorbell page");
 	if (rc == -EBUSY)
 		made_page_stays(&a, uar, pc);
 	return rc;
-}
-
-/* --- device --- */
-
-W(int, drv_probe, struct platform *p, const struct drv_options *options, struct drv_device **dev)
-{
-	ASK a;
-	int rc;
-
-	ask_begin(&a, ASK_OTHER, __func__, p, 0);
-	if (a.c)
-		function_begin(a.c);
-	if (a.c)
-		a.c->watcher = &hooks_watcher;
-	heap_driver_begins();
-	rc = __real_drv_probe(p, options, dev);
-	if (rc && a.c)
-		dead_begin(a.c, NULL);
-	if (rc)
-		heap_driver_ends(a.c);
-	if (!rc) {
-		given_up_check(&a, *dev, options && options->no_ports);
-		caps_used_check(&a, *dev);
-	}
-	return made(&a, rc, rc ? NULL : *dev);
-}
-
-W(int, drv_query_device, struct drv_device *dev, struct drv_device_attr *attr)
-{
-	ASK a;
-	int rc;
-
-	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_query_device(dev, attr);
-	if (!rc)
-		caps_told_check(&a, dev, attr);
-	return rc;
-}
-
-static void event_came(void *arg, const struct drv_event *event)
-{
-	told_event(arg, event);
-	dead_event(arg, event);
-}
-
-W(void, drv_event_register, struct drv_device *dev,
-  void (*fn)(void *arg, const struct drv_event *event), void *arg)
-{
-	struct checker *c = checker_of_host(drv_platform(dev)->host);
-
-	if (c)
-		dead_listener(c, fn, arg);
-	__real_drv_event_register(dev, c ? event_came : fn, c ? c : arg);
-}
-
-W(void, drv_raw_mmio_write32, struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
-{
-	struct checker *c = checker_of_host(drv_platform(dev)->host);
-
-	if (c)
-		function_raw(c, true);
-	__real_drv_raw_mmio_write32(dev, bar, offset, value);
-	if (c)
-		function_raw(c, false);
-}
-
-W(int, drv_catas_watch, struct drv_device *dev, uint64_t period_ps)
-{
-	const int rc = __real_drv_catas_watch(dev, period_ps);
-	struct checker *c = checker_of_host(drv_platform(dev)->host);
-
-	if (!rc && c)
-		dead_watched(c, true);
-	return rc;
-}
-
-W(void, drv_catas_unwatch, struct drv_device *dev)
-{
-	struct checker *c = checker_of_host(drv_platform(dev)->host);
-
-	if (c)
-		dead_watched(c, false);
-	__real_drv_catas_unwatch(dev);
-}
-
-static void device_gone(struct ask *a)
-{
-	if (a->c)
-		dead_begin(a->c, NULL);
-}
-
-W(struct drv_leftovers, drv_remove, struct drv_device *dev)
-{
-	struct drv_leftovers left;
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	a.object = dev;
-	left = __real_drv_remove(dev);
-	device_gone(&a);
-	function_left_check(&a);
-	made_forget(a.c);
-	mads_forget(a.c);
-	cq_waits_forget(a.c);
-	buffers_forget(a.c);
-	gone(&a, 0, dev, "the device");
-	if (a.c)
-		taken_gone(&a, a.call, a.c);
-	heap_driver_ends(a.c);
-	return left;
-}
-
-W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
-{
-	struct drv_leftovers left;
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	a.object = dev;
-	left = __real_drv_abandon(dev);
-	device_gone(&a);
-	made_forget(a.c);
-	mads_forget(a.c);
-	cq_waits_forget(a.c);
-	buffers_forget(a.c);
-	gone(&a, 0, dev, "the device");
-	if (a.c)
-		taken_gone(&a, a.call, a.c);
-	heap_driver_ends(a.c);
-	return left;
 }

@@ -27,6 +27,12 @@ enum { DEVICES = 2 };
 		taken_inner_end(&inner, call, shared);                                             \
 	})
 
+/* hooks.c. A call that makes an object has ended: what it took belongs to the object, or must be back. Returns
+ * rc. */
+int hooks_made(struct ask *a, int rc, const void *object);
+/* The object is gone, unless rc says that something uses it. Returns rc. */
+int hooks_gone(struct ask *a, int rc, const void *object, const char *what);
+
 /* hooks_taken.c: of its host; NULL: nobody is checked. */
 struct claims *claims_of(const struct drv_device *dev);
 
