@@ -15,6 +15,7 @@ struct listening {
 	struct ib_cm_id *child;
 	struct platform *platform;
 	unsigned begun, ended;
+	bool refuses;
 };
 
 static int slow(struct ib_cm_id *id, const struct ib_cm_event *event)
@@ -27,7 +28,7 @@ static int slow(struct ib_cm_id *id, const struct ib_cm_event *event)
 	l->begun++;
 	l->platform->ops->sleep_ps(l->platform, CFG_MS(1));
 	l->ended++;
-	return 0;
+	return l->refuses ? -ECONNREFUSED : 0; /* then the new id goes with the handler */
 }
 
 static struct ib_cm_id *listen_slowly(struct tb *tb, struct tb_end *b, struct listening *l)
@@ -40,9 +41,10 @@ static struct ib_cm_id *listen_slowly(struct tb *tb, struct tb_end *b, struct li
 }
 
 /* `listener_first`: it is destroyed while the handler runs, else the new id is. */
-static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool listener_first)
+static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool listener_first,
+		      bool refuses)
 {
-	struct listening l = {.platform = b->platform};
+	struct listening l = {.platform = b->platform, .refuses = refuses};
 	struct ib_cm_id *listener = listen_slowly(tb, b, &l);
 	struct conn *client = conn_new(a);
 	unsigned ended;
@@ -59,7 +61,8 @@ static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool li
 	ended = l.ended;
 	pass_time(CFG_MS(2)); /* a handler that still runs goes on with an id that is gone */
 	expect_equal(ended, 1);
-	ib_destroy_cm_id(listener_first ? l.child : listener);
+	if (!refuses)
+		ib_destroy_cm_id(listener_first ? l.child : listener);
 	expect_cm(client, IB_CM_REJ_RECEIVED);
 	conn_end(client);
 }
@@ -105,9 +108,11 @@ SCENARIO(cm_handler_runs, "ids of connection management are destroyed while thei
 {
 	start_cm();
 	phase("the listener");
-	destroyed(tb, a, b, true);
+	destroyed(tb, a, b, true, false);
+	phase("the listener, whose handler refuses");
+	destroyed(tb, a, b, true, true);
 	phase("the new id");
-	destroyed(tb, a, b, false);
+	destroyed(tb, a, b, false, false);
 	phase("a query");
 	canceled(tb, b);
 }

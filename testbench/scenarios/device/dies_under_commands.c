@@ -3,11 +3,13 @@
  * A device stops while a thread gives it commands, one after the other. Whatever the command has come
  * to by then, the thread is told at once, and not when the time of the command is over. hcasim explore
  * lets the device be found dead at every step of a command: also when the thread has given it, and
- * does not sleep yet. Then nobody wakes it later, because no other thread gives commands.
+ * does not sleep yet. Then nobody wakes it later, because no other thread gives commands. A MAD that
+ * cannot be sent any more is no MAD that is waited for.
  */
 /* behaviours: CMD-device-dies */
 #include "model/engine/base/engine.h"
 #include "testbench/harm.h"
+#include "testbench/scenarios/management/own_mads.h"
 
 enum { RESET_BIT = 1, SETTLE_MS = 10, POLL_US = 100 };
 
@@ -42,6 +44,15 @@ static void killer(void *arg)
 	hca_catastrophe(host_hca(end->host), ERR_BUF_INJECTED, 0, "a test");
 }
 
+static void calls(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	struct smp request, answer;
+
+	own_mad(&request, MAD_CLASS_PERF, MAD_METHOD_GET);
+	must_fail(-EIO, drv_mad_call(a->dev, 1, QPN_GSI, &to, &request, &answer, CFG_MS(1)));
+}
+
 SCENARIO(dies_under_commands, "a device stops under commands: none waits for its answer for long",
 	 .no_qps = true, .stays_up = true, .of_mlx4 = "commands")
 {
@@ -60,6 +71,7 @@ SCENARIO(dies_under_commands, "a device stops under commands: none waits for its
 	pass_time(CFG_MS(SETTLE_MS));
 	expect_true(w.done);
 	expect_equal(w.rc, -EIO);
+	calls(tb, a, b);
 	if (!still_right())
 		return;
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);

@@ -72,6 +72,21 @@ static void fills(struct tb *tb, struct tb_end *a)
 	pass_time(CFG_S(TRIES_S));
 }
 
+/* Whoever has more time than the questions take asks again. */
+static void patient(struct tb *tb, struct tb_end *a)
+{
+	struct net_address nobody = ipv4_of(a);
+	struct net_way way = {0};
+	uint64_t sent;
+
+	phase("patience");
+	nobody.ip[15] = FIRST - 2;
+	sent = tb_stat(a, "port1", "tx_frames");
+	must_fail(-ETIMEDOUT, resolve(a, nobody.ip, CFG_S(3 * TRIES_S), &way));
+	expect_that(tb_stat(a, "port1", "tx_frames"), >, sent + 2 * TRIES_S);
+	pass_time(CFG_S(TRIES_S));
+}
+
 static void without_address(struct tb *tb, struct tb_end *a)
 {
 	struct net_address own = ipv4_of(a), nobody = own;
@@ -155,6 +170,7 @@ SCENARIO(net_neighbours, "neighbours in time and in number", .qps = 0, .any_pack
 	ignore_events(a);
 	ages(tb, a, b);
 	fills(tb, a);
+	patient(tb, a);
 	without_address(tb, a);
 	addresses(tb, a);
 	verbs(tb, a, b);
