@@ -49,10 +49,11 @@ static struct last_set {
 	uint64_t at_ps;
 } pkeys_set[HOSTS], infos_set[HOSTS];
 
-/* The LID that this Set of PortInfo gave, and whether users are told of it. */
+/* The LID that this Set of PortInfo gave, whether users are told of it, and when they were told last. */
 static struct {
 	uint32_t lid;
 	bool told;
+	uint64_t heard_ps;
 } infos_said[HOSTS];
 
 static void set_note(struct last_set *sets, const struct checker *c, unsigned port)
@@ -68,6 +69,16 @@ static bool unset_since(const struct last_set *sets, const struct checker *c, un
 	const struct last_set *set = &sets[c->host.platform->host % HOSTS];
 
 	return set->c != c || set->port != port || set->at_ps < since_ps;
+}
+
+/* Whether the users have heard of the last Set of PortInfo, and had the time to act on it. */
+static bool infos_heard(const struct checker *c, unsigned port)
+{
+	const uint64_t heard = infos_said[c->host.platform->host % HOSTS].heard_ps;
+
+	return infos_said[c->host.platform->host % HOSTS].told &&
+	       unset_since(infos_set, c, port, heard) &&
+	       c->ops->now_ps(c->host.platform) - heard >= SETTLED_PS;
 }
 
 /* Whether the driver has had the time to hear of the last Set. */
@@ -201,11 +212,9 @@ static void port_tell(const struct ask *a, unsigned port, const void *at, size_t
 
 void told_kept_check(struct checker *c, unsigned port, const struct ib_port_attr *kept)
 {
-	const unsigned host = c->host.platform->host % HOSTS;
 	const struct port_config *p = link_port_config(c->host.hca, port);
 
-	if (unset_since(infos_set, c, port, 0) || !infos_said[host].told ||
-	    !settled(infos_set, c, port) ||
+	if (unset_since(infos_set, c, port, 0) || !infos_heard(c, port) ||
 	    (kept->lid == p->lid && kept->active_mtu == p->mtu && kept->sm_lid == p->sm_lid))
 		return;
 	checker_report(c,
@@ -483,6 +492,9 @@ void told_event(struct checker *c, const struct drv_event *event)
 	char names[CHAIN_BYTES];
 	struct calls now;
 
+	if (event->type == IBV_EVENT_LID_CHANGE || event->type == IBV_EVENT_CLIENT_REREGISTER)
+		infos_said[c->host.platform->host % HOSTS].heard_ps =
+			c->ops->now_ps(c->host.platform);
 	if (!x->is)
 		return;
 	x->is = false;
