@@ -46,20 +46,20 @@ static void dev_cap_limits(struct dev_cap *d)
 {
 	dev_cap_set_log_max_srq_wqes(d, FW_LOG_MAX_WQE);
 	dev_cap_set_log_max_qp_wqes(d, FW_LOG_MAX_WQE);
-	dev_cap_set_log_rsvd_qps(d, 6);
+	dev_cap_set_log_rsvd_qps(d, FW_LOG_RSVD_QPS);
 	dev_cap_set_log_max_qps(d, fw_read(FW_LOG_MAX_QP));
-	dev_cap_set_log_rsvd_srqs(d, 6);
+	dev_cap_set_log_rsvd_srqs(d, FW_LOG_RSVD_SRQS);
 	dev_cap_set_log_max_srqs(d, fw_read(FW_LOG_MAX_SRQ));
 	dev_cap_set_log_max_cqes(d, FW_LOG_MAX_CQE);
 	dev_cap_set_cqe_timestamp(d, 1);
 	dev_cap_set_clock_to_user(d, 1);
-	dev_cap_set_log_rsvd_cqs(d, 7);
+	dev_cap_set_log_rsvd_cqs(d, FW_LOG_RSVD_CQS);
 	dev_cap_set_log_max_cqs(d, fw_read(FW_LOG_MAX_CQ));
 	dev_cap_set_log_max_mpts(d, fw_read(FW_LOG_MAX_MPT));
-	dev_cap_set_log_rsvd_eqs(d, 2);
+	dev_cap_set_log_rsvd_eqs(d, FW_LOG_RSVD_EQS);
 	dev_cap_set_log_max_eqs(d, fw_read(FW_LOG_MAX_EQ));
-	dev_cap_set_log_rsvd_mtts(d, 4);
-	dev_cap_set_log_rsvd_mpts(d, 4);
+	dev_cap_set_log_rsvd_mtts(d, FW_LOG_RSVD_MTTS);
+	dev_cap_set_log_rsvd_mpts(d, FW_LOG_RSVD_MPTS);
 	dev_cap_set_log_max_sra(d, FW_LOG_MAX_RDMA);
 	dev_cap_set_log_max_rra(d, FW_LOG_MAX_RDMA);
 	dev_cap_set_log_max_rdma_global(d, 20);

@@ -81,6 +81,34 @@ static void places_check(void)
 		}
 }
 
+/* Source: Linux mlx4_init_icm_table, which counts as a user of the chunks with reserved entries. */
+void hca_unmap_check(uint64_t va, uint32_t pages)
+{
+	static const struct {
+		uint8_t table, log_reserved;
+		const char *what;
+	} own[] = {
+		{FW_TABLE_QPC, FW_LOG_RSVD_QPS, "UNMAP_ICM takes reserved QP contexts"},
+		{FW_TABLE_ALTC, FW_LOG_RSVD_QPS, "UNMAP_ICM takes reserved alternate paths"},
+		{FW_TABLE_AUXC, FW_LOG_RSVD_QPS, "UNMAP_ICM takes reserved auxiliary contexts"},
+		{FW_TABLE_CQC, FW_LOG_RSVD_CQS, "UNMAP_ICM takes reserved CQ contexts"},
+		{FW_TABLE_EQC, FW_LOG_RSVD_EQS, "UNMAP_ICM takes reserved EQ contexts"},
+		{FW_TABLE_SRQC, FW_LOG_RSVD_SRQS, "UNMAP_ICM takes reserved SRQ contexts"},
+		{FW_TABLE_MPT, FW_LOG_RSVD_MPTS, "UNMAP_ICM takes reserved MPTs"},
+		{FW_TABLE_MTT, FW_LOG_RSVD_MTTS, "UNMAP_ICM takes reserved MTTs"},
+	};
+
+	if (fw.state != FW_STATE_HCA)
+		return;
+	for (uint32_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		const struct fw_table *t = &fw.tables[own[i].table];
+		const uint64_t end = t->base + ((uint64_t)t->entry_size << own[i].log_reserved);
+
+		if (va < end && t->base < va + (uint64_t)pages * ICM_PAGE_SIZE)
+			fw_guest_error(RULE_icm_unmapped, GUEST_NONE, 0, own[i].what);
+	}
+}
+
 /* INIT_HCA must not ask for a feature that QUERY_DEV_CAP does not offer. */
 static bool features_offered(const struct init_hca *h)
 {

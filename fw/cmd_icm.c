@@ -144,6 +144,7 @@ enum hcr_status cmd_unmap_icm(struct fw_cmd *c)
 
 	if (c->in & (ICM_PAGE_SIZE - 1))
 		cmd_reserved("the address is not that of a page");
+	hca_unmap_check(c->in, min_u32(c->in_mod, (uint32_t)room));
 	fw_write(FW_ICM_VA_HI, (uint32_t)(c->in >> 32));
 	fw_write(FW_ICM_VA_LO, (uint32_t)c->in & ~(ICM_PAGE_SIZE - 1u));
 	fw_write(FW_ICM_PAGES, min_u32(c->in_mod, (uint32_t)room));

@@ -30,6 +30,10 @@ void hcr_serve(void);
 /* Reads further bytes of the input mailbox into fw.in. */
 enum hcr_status cmd_inbox(const struct fw_cmd *c, uint32_t offset, uint32_t size);
 
+/* cmd_hca.c. Reports it if these pages of ICM, which are to be unmapped, have entries of the device's own
+ * while the HCA runs. */
+void hca_unmap_check(uint64_t va, uint32_t pages);
+
 /* Reports a guest error, because the mailbox or a modifier has bits set that must be 0. Returns the
  * status of the command. */
 enum hcr_status cmd_reserved(const char *what);

@@ -21,6 +21,13 @@ enum fw_limits {
 	FW_LOG_MAX_CMD = 4,
 	FW_LOG_MAX_ICM = 40,
 	FW_LOG_MAX_MCG = 13,
+	/* the first entries of each table are the device's own */
+	FW_LOG_RSVD_QPS = 6,
+	FW_LOG_RSVD_SRQS = 6,
+	FW_LOG_RSVD_CQS = 7,
+	FW_LOG_RSVD_EQS = 2,
+	FW_LOG_RSVD_MTTS = 4,
+	FW_LOG_RSVD_MPTS = 4,
 	FW_LOG_MAX_WQE = 14,
 	FW_LOG_MAX_CQE = 22,
 	FW_LOG_MAX_RDMA = 4,

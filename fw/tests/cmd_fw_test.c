@@ -256,6 +256,27 @@ static void tables_that_meet(void **state)
 	}
 }
 
+/* The chunks of ICM that hold reserved entries stay while the HCA runs; of the SRQ contexts, the first 64. */
+static void reserved_entries_stay(void **state)
+{
+	const uint32_t pages = 4, bytes = pages * 4096;
+	uint64_t srqs;
+	uint8_t *box;
+
+	chip_reset();
+	bring_up_to_run();
+	linux_box(box = in_box());
+	srqs = be64_load(box + 0x48) & ~UINT64_C(0x1f);
+	assert_int_equal(cmd(0x007, 0, 0, BUS_IN, 0), 0);
+	assert_int_equal(cmd(0xff9, 0, pages, srqs + bytes, 0), 0);
+	assert_int_equal(all_errors_taken(), 0);
+	assert_int_equal(cmd(0xff9, 0, pages, srqs, 0), 0);
+	assert_int_equal(errors_taken(RULE_icm_unmapped), 1);
+	assert_int_equal(cmd(0x008, 0, 0, 0, 0), 0);
+	assert_int_equal(cmd(0xff9, 0, pages, srqs, 0), 0);
+	assert_int_equal(all_errors_taken(), 0);
+}
+
 static void init_hca_refuses(void **state)
 {
 	static const struct {
@@ -399,6 +420,7 @@ int main(void)
 		cmocka_unit_test(bad_page_lists_map_nothing),
 		cmocka_unit_test(init_hca_takes_linux_profile),
 		cmocka_unit_test(tables_that_meet),
+		cmocka_unit_test(reserved_entries_stay),
 		cmocka_unit_test(init_hca_refuses),
 		cmocka_unit_test(event_mode_posts_completion),
 		cmocka_unit_test(port_id_and_adapter),
