@@ -13,6 +13,7 @@
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -52,6 +53,13 @@ static void port_waits(struct stall *s, unsigned port)
 	if (config->logical != PORT_STATE_ACTIVE)
 		line(s, "port %u: %s, so no data packet goes out or in", port,
 		     code_name(&code_table_port_state, config->logical));
+	if (config->asked.waits)
+		line(s,
+		     "port %u: the newest MAD for its subnet management agent (method 0x%x, "
+		     "attribute "
+		     "0x%x, "
+		     "transaction 0x%" PRIx64 ") has no answer that has left",
+		     port, config->asked.method, config->asked.attr, config->asked.tid);
 }
 
 /* --- completion and event queues --- */

@@ -490,7 +490,12 @@ static void smp_check(struct link_port *lp, struct packet *pkt)
 	const struct mad_hdr *mad = (const struct mad_hdr *)packet_payload(pkt);
 	bool back;
 
-	if (pkt->payload_len < sizeof(*mad) || mad_hdr_get_mgmt_class(mad) != MAD_CLASS_SUBN_DR)
+	if (pkt->payload_len < sizeof(*mad))
+		return;
+	if (mad_hdr_get_method(mad) & MAD_RESPONSE_BIT &&
+	    mad_hdr_get_tid(mad) == lp->config.asked.tid)
+		lp->config.asked.waits = false;
+	if (mad_hdr_get_mgmt_class(mad) != MAD_CLASS_SUBN_DR)
 		return;
 	back = mad_hdr_get_method(mad) & MAD_RESPONSE_BIT;
 	if (back != (bool)mad_hdr_get_direction(mad))

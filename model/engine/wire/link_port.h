@@ -30,6 +30,14 @@ struct port_note {
 };
 
 /* What firmware's port registers set, and what stages read. */
+/* The newest subnet management datagram that asks this port for something. */
+struct port_asked {
+	uint64_t tid;
+	uint16_t attr;
+	uint8_t method;
+	bool waits; /* no answer has left */
+};
+
 struct port_config {
 	uint16_t lid;
 	uint8_t lmc;
@@ -45,6 +53,7 @@ struct port_config {
 	uint8_t sl2vl[16];
 	uint64_t bad_pkey, bad_qkey;
 	struct port_note note;
+	struct port_asked asked;
 	uint64_t counters[FW_PC_COUNT];
 	struct eth_port *eth; /* NULL: the port is an InfiniBand port */
 };

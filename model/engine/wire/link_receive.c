@@ -77,6 +77,23 @@ static bool may_receive(const struct link_port *lp, const struct packet *pkt)
 	return lp->config.logical >= (pkt->vl == VL_MANAGEMENT ? LOGICAL_INIT : LOGICAL_ARMED);
 }
 
+/* A MAD on VL15 has no GRH: IBA 13.5.1. */
+static void asked_note(struct port_config *config, const struct packet *pkt)
+{
+	enum { MAD_AT = LRH_BYTES + BTH_BYTES + sizeof(struct deth) };
+	const struct mad_hdr *mad = (const void *)(pkt->wire + MAD_AT);
+	unsigned method;
+
+	if (pkt->len < MAD_AT + sizeof(*mad))
+		return;
+	method = mad_hdr_get_method(mad);
+	if (method == MAD_METHOD_GET || method == MAD_METHOD_SET)
+		config->asked = (struct port_asked){.tid = mad_hdr_get_tid(mad),
+						    .attr = (uint16_t)mad_hdr_get_attr_id(mad),
+						    .method = (uint8_t)method,
+						    .waits = true};
+}
+
 static void receive(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
@@ -100,6 +117,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		}
 		lp->management_in_use++;
 		pkt->rx_buffered = true;
+		asked_note(&lp->config, pkt);
 	}
 	if (param_crc_eager(hca->params) || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
