@@ -492,6 +492,43 @@ static void management_has_no_credits(void **state)
 	assert_counter(&b, VL15_DROPPED, 1);
 }
 
+static void send_mad(struct device *d, unsigned method, uint64_t tid)
+{
+	const struct packet_path path = {.port = 1, .sl = MANAGEMENT_SL, .dlid = LID_PERMISSIVE};
+	const struct packet_headers h = {.opcode = BTH_UD_SEND_ONLY};
+	struct packet *pkt = packet_alloc(&d->hca);
+	struct mad_hdr *mad;
+
+	packet_build(&d->hca, pkt, &path, &h, PAYLOAD);
+	mad = (struct mad_hdr *)packet_payload(pkt);
+	memset(mad, 0, PAYLOAD);
+	mad_hdr_set_mgmt_class(mad, MAD_CLASS_SUBN_LID);
+	mad_hdr_set_method(mad, method);
+	mad_hdr_set_tid(mad, tid);
+	packet_seal(&d->hca, pkt);
+	link_port_send(&d->hca, pkt);
+	run_for(CFG_MS(1));
+}
+
+/* For who asks why nothing goes on. */
+static void knows_what_it_was_asked(void **state)
+{
+	const struct port_asked *asked = &port_of(&b)->asked;
+
+	b.params.link_rx_buffer = 1 << 20;
+	send_mad(&a, MAD_METHOD_TRAP, 1);
+	assert_false(asked->waits);
+	send_mad(&a, MAD_METHOD_SET, 2);
+	assert_true(asked->waits);
+	assert_int_equal(asked->tid, 2);
+	assert_int_equal(asked->method, MAD_METHOD_SET);
+	send_mad(&b, MAD_METHOD_GET_RESP, 1);
+	send_mad(&b, MAD_METHOD_GET, 2);
+	assert_true(asked->waits);
+	send_mad(&b, MAD_METHOD_GET_RESP, 2);
+	assert_false(asked->waits);
+}
+
 static void checks_crcs(void **state)
 {
 	uint8_t wire[LEN];
@@ -542,6 +579,7 @@ int main(void)
 		A(head_of_a_queue_lives_so_long),
 		A(loops_back),
 		A(management_has_no_credits),
+		A(knows_what_it_was_asked),
 		A(checks_crcs),
 	};
 
