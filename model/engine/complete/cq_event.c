@@ -157,7 +157,7 @@ static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
 /*
  * Software may arm while another processor polls and has not stored the new index yet. And a CQE that
  * ends a resize is taken without a store: Linux mlx4_ib_poll_one. So one doorbell whose index is ahead
- * of the record is nothing; a record that stays where it is is.
+ * of the record is no error. A record that does not move until the next one is an error.
  */
 static void record_moves(struct object_lane *lane, uint32_t ci, uint32_t record_ci)
 {
