@@ -103,6 +103,18 @@ static void device_gone(struct ask *a)
 		dead_begin(a->c, NULL);
 }
 
+static void device_forgotten(struct ask *a, const struct drv_device *dev)
+{
+	made_forget(a->c);
+	mads_forget(a->c);
+	cq_waits_forget(a->c);
+	buffers_forget(a->c);
+	hooks_gone(a, 0, dev, "the device");
+	if (a->c)
+		taken_gone(a, a->call, a->c);
+	heap_driver_ends(a->c);
+}
+
 W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 {
 	struct drv_leftovers left;
@@ -113,14 +125,7 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	left = __real_drv_remove(dev);
 	device_gone(&a);
 	function_left_check(&a);
-	made_forget(a.c);
-	mads_forget(a.c);
-	cq_waits_forget(a.c);
-	buffers_forget(a.c);
-	hooks_gone(&a, 0, dev, "the device");
-	if (a.c)
-		taken_gone(&a, a.call, a.c);
-	heap_driver_ends(a.c);
+	device_forgotten(&a, dev);
 	return left;
 }
 
@@ -133,13 +138,6 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	a.object = dev;
 	left = __real_drv_abandon(dev);
 	device_gone(&a);
-	made_forget(a.c);
-	mads_forget(a.c);
-	cq_waits_forget(a.c);
-	buffers_forget(a.c);
-	hooks_gone(&a, 0, dev, "the device");
-	if (a.c)
-		taken_gone(&a, a.call, a.c);
-	heap_driver_ends(a.c);
+	device_forgotten(&a, dev);
 	return left;
 }
