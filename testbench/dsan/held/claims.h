@@ -15,6 +15,7 @@
 
 struct checker;
 struct claims;
+struct object_memory; /* claims_impl.h */
 
 /* What holds memory: the objects of the device, in the order of enum hca_object, and what it uses
  * besides. H(NAME, "name") */
@@ -68,7 +69,6 @@ void claims_destroy(struct claims *cl);
 
 /* An object begins, changes or ends, as in struct hca_monitor. Returns it, while it lives, with its memory;
  * *fresh: it was not known before. */
-struct object_memory;
 struct holder *claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
 			     const struct mpt_entry *mpt, struct object_memory *m, bool *fresh);
 /* As in struct hca_monitor. */
