@@ -247,7 +247,7 @@ static bool judge_end(struct run *run, enum kernel_end end)
 		return false;
 	}
 	if (ending_asked()) {
-		snprintf(tb->failure, sizeof(tb->failure), "%s: interrupted", tb->here);
+		tb_interrupted(tb);
 		return false;
 	}
 	if (tb->done || run->options->dump)

@@ -164,6 +164,19 @@ static void fail(struct tb *tb, const char *here, const char *expected, const ch
 		tb->on_failure(tb);
 }
 
+void tb_interrupted(struct tb *tb)
+{
+	if (tb->failed)
+		return;
+	snprintf(tb->failure, sizeof(tb->failure), "%s: interrupted", tb->here);
+	tb->timed_out = true;
+	checkers_tell_waits(true);
+	tb_progress_clear(tb);
+	tb_tell_guest_errors(tb, tb->report);
+	tb_tell_waits(tb, tb->report);
+	keep_told(tb);
+}
+
 void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got)
 {
 	if (tb->failed)

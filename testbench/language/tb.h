@@ -134,6 +134,9 @@ bool tb_go(struct tb *tb, const char *here);
 void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got);
 __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *here,
 						    const char *format, ...);
+/* The user has ended a run that may hang: prints what explains it, the guest errors so far and what both
+ * devices and the driver wait for. */
+void tb_interrupted(struct tb *tb);
 
 /* told.c: what explains a failure, as text. Guest errors that no verb has taken, each with its rule, its
  * object and the driver's calls. Nothing when there are none. */

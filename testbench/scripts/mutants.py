@@ -12,7 +12,7 @@ make mutants: puts one mistake at a time into a copy of the host driver, and see
 
 A mutant is found when a run fails, and named when the first lines printed hold one of its rules and one of its functions.
 It is misnamed when it is found without being named, and missed when every run passes.
-A run that does not end counts as found only if it says what waits.
+A run that does not end counts as found only if it tells a guest error when it is interrupted, or what it waits for in vain.
 CONFIGURATIONS are tried in order until one names the mutant. What a failing run printed is kept in DIR/NAME.said.
 Results are files in DIR [$O/mutants]. They are not made again, so a killed run goes on where it stopped; a result is old when
 the row, the driver or hcasim has changed. testbench/mutants/README.md describes the rows.
@@ -303,7 +303,7 @@ class Workspace:
         except subprocess.TimeoutExpired:
             process.kill()
             said = child_end(process)
-        return False, "failed" in said, said
+        return False, "failed" in said or "guest error" in said, said
 
 
 # --- the verdict

@@ -583,7 +583,8 @@ interrupted()
 	kill $pid
 	wait $pid
 	[ $? -eq 143 ] && [ $rc -eq 0 ] || return 1
-	grep "interrupted in soak" "$scratch/soak.err" && "$hcasim" check "$scratch/early/packets.pcapng" &&
+	grep "interrupted in soak" "$scratch/soak.err" && grep "what the devices and the driver wait for" "$scratch/soak.err" &&
+		"$hcasim" check "$scratch/early/packets.pcapng" &&
 		[ "$(tail -c 1 "$scratch/early/run.log")" = "" ] && [ "$(tail -c 1 "$scratch/early/run.records")" = E ] && [ -s "$scratch/early/stats.json" ]
 }
 rm -rf "$scratch/early"
