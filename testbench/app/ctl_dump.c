@@ -38,8 +38,7 @@ static bool record_read(const struct vfu_device *d, uint64_t bus, uint32_t *valu
 
 /* --- objects that may be stuck --- */
 
-static void qp_waits(const struct vfu_device *d, uint32_t qpn, const struct qpc *qpc,
-		     struct place *p)
+static void qp_waits(const struct vfu_device *d, const struct qpc *qpc, struct place *p)
 {
 	const uint16_t counter = (uint16_t)qpc_get_rq_wqe_counter(qpc);
 	const unsigned taken = qpc_get_rx_has_receive(qpc);
@@ -55,7 +54,7 @@ static void qp_waits(const struct vfu_device *d, uint32_t qpn, const struct qpc 
 	fprintf(p->out,
 		"%shca%u qp 0x%x: in ERR with %u receives that are not flushed (%u by the doorbell "
 		"record, %u by the device)%s",
-		p->before, d->index, qpn, posted + taken, (uint16_t)record,
+		p->before, d->index, qpc_get_local_qpn(qpc), posted + taken, (uint16_t)record,
 		(uint16_t)(counter - taken), p->after);
 	p->count++;
 }
@@ -101,7 +100,7 @@ static void waits(const struct ctl_target *t, struct place *p)
 
 		for (uint32_t n = 0; n < 1u << params->hca_log_max_qp; n++)
 			if (hca_context_read(d->hca, HCA_QP, n, &qpc, sizeof(qpc)) > 0)
-				qp_waits(d, n, &qpc, p);
+				qp_waits(d, &qpc, p);
 		for (uint32_t n = 0; n < 1u << params->hca_log_max_cq; n++)
 			if (hca_context_read(d->hca, HCA_CQ, n, &cqc, sizeof(cqc)) > 0)
 				cq_waits(d, n, &cqc, p);

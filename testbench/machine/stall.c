@@ -183,8 +183,9 @@ static void pkey_waits(struct stall *s, uint32_t qpn, const struct qpc *qpc)
 		     qpn, index, path.port);
 }
 
-static void qp_waits(struct stall *s, uint32_t qpn, const struct qpc *qpc)
+static void qp_waits(struct stall *s, const struct qpc *qpc)
 {
+	const uint32_t qpn = qpc_get_local_qpn(qpc);
 	const unsigned state = qpc_get_state(qpc);
 
 	if (state != QP_STATE_RTR && state != QP_STATE_RTS && state != QP_STATE_SQD) {
@@ -214,7 +215,7 @@ static void objects_wait(struct stall *s)
 			cq_waits(s, n, &u.cqc);
 	for (uint32_t n = 0; icm_object_next(s->hca, FW_TABLE_QPC, &n); n++)
 		if (hca_context_read(s->hca, HCA_QP, n, &u, sizeof(u)) > 0)
-			qp_waits(s, n, &u.qpc);
+			qp_waits(s, &u.qpc);
 }
 
 unsigned stall_print(struct hca *hca, const char *before, unsigned room, FILE *out)

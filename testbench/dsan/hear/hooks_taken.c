@@ -355,8 +355,13 @@ static struct numbers_maker *maker_of(const struct drv_bitmap *b)
 W(int, drv_bitmap_init, struct drv_bitmap *b, uint32_t size, uint32_t mask, uint32_t reserved,
   uint32_t reserved_top)
 {
+	const int rc = __real_drv_bitmap_init(b, size, mask, reserved, reserved_top);
+
 	*maker_of(b) = (struct numbers_maker){b, HERE};
-	return __real_drv_bitmap_init(b, size, mask, reserved, reserved_top);
+	/* as after millions of objects: a number that is kept in too few bits is then another one */
+	if (!rc)
+		b->top = mask & ~(size - 1);
+	return rc;
 }
 
 static void maker_note(const struct drv_bitmap *b)

@@ -70,7 +70,7 @@ SCENARIO(cmd_queries, "seldom used commands: queries, diagnostics, node descript
 	expect_equal(1u << cqc_get_log_size(&cqc), drv_cq_entries(a->cq) + 1);
 	QUERY(a->dev, QUERY_EQ, a->dev->eqs[0].eqn, eqc);
 	expect_equal(eqc_get_mtt_addr(&eqc) / 8, a->dev->eqs[0].buf.mtt.first);
-	QUERY(a->dev, QUERY_MPT, drv_mr_lkey(a->mr) >> 8, mpt);
+	QUERY(a->dev, QUERY_MPT, a->mr->index & drv_table_mask(a->dev, DRV_T_DMPT), mpt);
 	expect_equal(mpt_entry_get_length(&mpt), 2 << 16);
 	must_fail(-EBADF, drv_cmd(a->dev, &(struct drv_raw_cmd){.op = HCR_QUERY_CQ,
 								.in_mod = drv_cq_num(a->cq) + 77,

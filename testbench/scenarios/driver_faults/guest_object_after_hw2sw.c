@@ -11,8 +11,10 @@
 SCENARIO(guest_object_after_hw2sw,
 	 "rule object_after_hw2sw: a region is used after it was given back to software", .qps = 2)
 {
-	struct drv_raw_cmd take_back = {
-		.op = HCR_HW2SW_MPT, .op_mod = 1 /* no mailbox */, .in_mod = a->mr->index};
+	struct drv_raw_cmd take_back = {.op = HCR_HW2SW_MPT,
+					.op_mod = 1 /* no mailbox */,
+					.in_mod =
+						a->mr->index & drv_table_mask(a->dev, DRV_T_DMPT)};
 
 	must(drv_cmd(a->dev, &take_back));
 	a->mr->hw = false; /* so that the driver does not take it back again */

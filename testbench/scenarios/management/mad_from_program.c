@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whoever knows the Q_Key of the GSI may ask an agent, also from a queue pair of his own. The answer
+ * goes to the queue pair that has asked. Source: Linux agent_send_response, which sends to wc->src_qp.
+ */
+/* behaviours: IBA-13.5-answer-to-sender */
+#include "testbench/manage.h"
+
+#include <string.h>
+
+enum { GRH = 40, TID = 77 };
+
+static void question_write(void *at)
+{
+	struct mad_hdr *hdr = at;
+
+	memset(at, 0, MAD_BYTES);
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_PERF);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, MAD_METHOD_GET);
+	mad_hdr_set_tid(hdr, TID);
+	mad_hdr_set_attr_id(hdr, PMA_ATTR_CLASS_PORT_INFO);
+}
+
+SCENARIO(mad_from_program, "a queue pair of a program asks an agent, and gets the answer")
+{
+	const struct drv_ah_attr ah = ah_to(b);
+	struct drv_qp *qp = new_qp(a, .type = IBV_QPT_UD);
+	const struct mad_hdr *answer = (const void *)(a->dst + GRH);
+
+	ignore_packets();
+	if (!still_right())
+		return;
+	start_ud(qp, QKEY_GSI, 0);
+	recv_on(a, qp, .wr_id = 1, .len = GRH + MAD_BYTES);
+	memset(a->loose, 1, GRH + MAD_BYTES);
+	question_write(a->src);
+	send_on(a, qp, .wr_id = 2, .len = MAD_BYTES, .ah = &ah, .remote_qpn = QPN_GSI,
+		.qkey = QKEY_GSI);
+	expect_cqe(a, .wr_id = 2);
+	expect_cqe(a, .wr_id = 1, .on = qp);
+	expect_equal(mad_hdr_get_tid(answer), TID);
+	expect_equal(mad_hdr_get_method(answer), MAD_METHOD_GET_RESP);
+	expect_equal(mad_hdr_get_attr_id(answer), PMA_ATTR_CLASS_PORT_INFO);
+	expect_equal(mad_hdr_get_status(answer), 0);
+	destroy_qp(qp);
+}
