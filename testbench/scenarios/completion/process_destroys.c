@@ -2,7 +2,8 @@
 /*
  * A process destroys objects that its other threads still have to do with. Whoever has taken an
  * asynchronous event of a CQ, an SRQ or a queue pair holds up its destruction until it has acknowledged
- * the event. A call for an object that another thread is destroying is refused. Each event names its
+ * the event. A call for an object that another thread is destroying is refused. An object that others
+ * use stays with all it has, and is destroyed later. Each event names its
  * object: a CQ that overflows, its queue pair, an SRQ below its limit, a migration that fails.
  */
 /* behaviours: IBA-11.6.3.2-acknowledged */
@@ -69,6 +70,9 @@ static int with_events(void)
 
 	if (open_all(&x) || connect_self(&x))
 		return 1;
+	if (ibv_destroy_cq(x.cq) != EBUSY || ibv_destroy_srq(x.srq) != EBUSY ||
+	    ibv_dealloc_pd(x.pd) != EBUSY || ibv_destroy_comp_channel(x.channel) != EBUSY)
+		return 9;
 	if (ibv_modify_srq(x.srq, &limit, IBV_SRQ_LIMIT) ||
 	    take(&x, IBV_EVENT_SRQ_LIMIT_REACHED, x.srq, ACK_DELAY_US, &of_srq))
 		return 2;

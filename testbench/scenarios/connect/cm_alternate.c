@@ -3,7 +3,7 @@
  * The REQ names an alternate path, and the connection comes to use it. When the first path is gone
  * the queue pairs migrate, the connection managers are told, and a LAP loads the next alternate
  * path. A lost LAP is sent again; a LAP whose APR is lost is answered again; an MRA makes the
- * sender of the LAP wait; a refused LAP changes nothing.
+ * sender of the LAP wait; a refused LAP changes nothing; an APR answers its own LAP and no later one.
  */
 /* behaviours: IBA-12.8-load-alternate-path IBA-12.8-lap-lost */
 #include "testbench/connect.h"
@@ -55,6 +55,30 @@ static void losses(struct tb *tb, struct tb_end *b, struct conn *client, struct 
 	expect_equal(client->id->lap_state, IB_CM_LAP_IDLE);
 	must(ib_send_cm_apr(server->id, IB_CM_APR_SUCCESS, NULL, 0, NULL, 0)); /* too late */
 	pass_time(CFG_MS(1));
+}
+
+/* The server has not answered the first LAP when the second one comes. Its answer is no answer to the
+ * second one, which is sent again and answered then. */
+static void late_answer(struct tb *tb, struct tb_end *a, struct conn *client, struct conn *server,
+			const struct sa_path_rec *path)
+{
+	struct ib_cm_counters before, after;
+
+	phase("the APR of an earlier LAP");
+	must(ib_send_cm_lap(client->id, path, NULL, 0));
+	expect_cm(server, IB_CM_LAP_RECEIVED);
+	expect_cm(client, IB_CM_LAP_ERROR);
+	must(ib_cm_query_counters(ib_device_of(a), &before));
+	must(ib_send_cm_lap(client->id, path, NULL, 0));
+	pass_time(CFG_MS(1));
+	must(ib_send_cm_apr(server->id, IB_CM_APR_REJECT, NULL, 0, NULL, 0));
+	expect_cm(server, IB_CM_LAP_RECEIVED);
+	expect_equal(client->id->lap_state, IB_CM_LAP_SENT);
+	must(ib_send_cm_apr(server->id, IB_CM_APR_SUCCESS, NULL, 0, NULL, 0));
+	expect_cm(client, IB_CM_APR_RECEIVED);
+	expect_equal(client->last.cm.param.apr_rcvd.ap_status, IB_CM_APR_SUCCESS);
+	must(ib_cm_query_counters(ib_device_of(a), &after));
+	expect_equal(after.rx_duplicates[IB_CM_MSG_APR], before.rx_duplicates[IB_CM_MSG_APR] + 1);
 }
 
 SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next one by LAP",
@@ -113,6 +137,7 @@ SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next 
 	conn_recv(server);
 	conn_send(client);
 	losses(tb, b, client, server, &path);
+	late_answer(tb, a, client, server, &path);
 	conn_disconnect(client, server);
 	conn_end(server);
 	conn_end(client);

@@ -3,12 +3,15 @@
  * Questions that the SA answers with an error: a path to a GID that nobody has, and one from a GID
  * that is not this port's. The asker hears of the error, and gets no path. The next right question
  * gets its answer. A question that is lost is asked again at its timeout, and not before. One from
- * a port that the device does not have is not asked at all.
+ * a port that the device does not have is not asked at all. When connection management leaves the
+ * device, each question that is under way ends.
  */
 /* behaviours: IBA-15.4.4-sa-status */
 #include "testbench/connect.h"
 
-enum { PORT = 1, TIMEOUT_MS = 1000 };
+#include <errno.h>
+
+enum { PORT = 1, TIMEOUT_MS = 1000, QUESTIONS = 3 };
 
 struct answer {
 	bool came;
@@ -41,6 +44,30 @@ static int status_of(struct tb *tb, struct tb_end *a, const union ib_gid *from,
 	return answer.status;
 }
 
+/* They are asked one after the other. The answer to the first one is lost. */
+static void leave(struct tb *tb, struct tb_end *b, const union ib_gid *here,
+		  const union ib_gid *there)
+{
+	const struct sa_path_rec rec = {
+		.numb_path = 1, .reversible = 1, .sgid = *there, .dgid = *here};
+	struct ib_sa_client client = {0};
+	struct answer answers[QUESTIONS] = {0};
+	struct ib_sa_query *query;
+
+	phase("questions under way");
+	lose_mad(a_to_b);
+	for (unsigned i = 0; i < QUESTIONS; i++)
+		must(ib_sa_path_rec_get(&client, ib_device_of(b), PORT, &rec,
+					IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_DGID, TIMEOUT_MS,
+					GFP_KERNEL, path_came, &answers[i], &query) < 0);
+	pass_time(CFG_MS(1));
+	must(ib_cm_detach(ib_device_of(b)));
+	for (unsigned i = 0; i < QUESTIONS; i++) {
+		expect_true(answers[i].came);
+		expect_equal(answers[i].status, -ECANCELED);
+	}
+}
+
 SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears of it",
 	 .no_qps = true, .any_packets = true)
 {
@@ -68,4 +95,5 @@ SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears 
 	expect_equal(status_of(tb, b, &there, &here), 0);
 	expect_that(tb_now(tb) - begun, >=, CFG_MS(TIMEOUT_MS));
 	expect_that(tb_now(tb) - begun, <, CFG_MS(TIMEOUT_MS + 1));
+	leave(tb, b, &here, &there);
 }
