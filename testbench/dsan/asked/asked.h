@@ -130,6 +130,7 @@ struct ask {
 	struct {                     /* of ASK_INNER: the last one that it gave */
 		struct wanted wants; /* what the function was called with that gives it */
 		bool given, done;
+		bool inside; /* it gave one, or a function that it called did */
 		struct hcr hcr;
 		uint64_t given_ps, done_ps;
 		struct hca_command_answer answer;
@@ -232,6 +233,8 @@ void asked_modify_end(struct ask *a, int rc);
 /* So has the one that gave a command (ASK_INNER); returns rc. `out` is what it returns of the
  * answer, or NULL. */
 int asked_command_end(struct ask *inner, int rc, const uint64_t *out);
+/* The device lives, and the function has returned 0: it must have given the command. */
+void asked_command_skipped(const struct ask *inner);
 
 /* --- objects --- */
 

@@ -95,6 +95,9 @@ void asked_command_given(struct checker *c, const struct hcr *command)
 		given_up_remove(c, hcr_get_token(command));
 	if (!a || a->kind != ASK_INNER || a->c != c)
 		return;
+	for (struct ask *around = a; around && around->kind == ASK_INNER;
+	     around = ask_around(around))
+		around->command.inside = true;
 	a->command.given = true;
 	a->command.done = false;
 	a->command.hcr = *command;
@@ -216,6 +219,14 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	if (a->command.done)
 		ask_refusal(a, rc);
 	return rc;
+}
+
+void asked_command_skipped(const struct ask *a)
+{
+	if (a->c && !a->command.inside)
+		ask_report(a, RULE_command_answer,
+			   (struct guest_object){GUEST_COMMAND, a->command.wants.op},
+			   "the driver returns 0, and has not given the command");
 }
 
 static void answered_tell(const struct ask *a)

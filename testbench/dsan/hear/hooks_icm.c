@@ -212,6 +212,8 @@ static void timeout_want(struct ask *a, const struct drv_device *dev)
 		ask_mark(&inner);                                                                  \
 		rc = call;                                                                         \
 		rc = asked_command_end(&inner, rc, result);                                        \
+		if (!rc && !(dev)->dead)                                                           \
+			asked_command_skipped(&inner);                                             \
 		taken_inner_end(&inner, 0, true);                                                  \
 		rc;                                                                                \
 	})

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	READS = 1 << 12, /* that are remembered; a power of two */
@@ -31,7 +32,10 @@ static struct {
 /* What is read in one turn and written in a later one. */
 static struct shared {
 	uintptr_t at;
-	const void *lock; /* held from the read to the write; NULL: never */
+	const void *locks[HELD]; /* each time held from the read to the write */
+	unsigned n_locks;
+	bool locked; /* some lock was, at least once */
+	const void *locked_write;
 	struct calls locked_by;
 	struct {
 		const void *read, *write; /* NULL: never without a lock */
@@ -228,8 +232,11 @@ void locks_forget(const void *lock)
 			orders[kept++] = orders[i];
 	n_orders = kept;
 	for (unsigned i = 0; i < SHARED; i++)
-		if (shared[i].lock == lock)
-			shared[i] = (struct shared){0};
+		for (unsigned k = 0; k < shared[i].n_locks; k++)
+			if (shared[i].locks[k] == lock) {
+				shared[i] = (struct shared){0};
+				break;
+			}
 }
 
 /* --- what locks protect --- */
@@ -245,13 +252,15 @@ static struct shared *shared_of(uintptr_t at)
 	return &shared[n_shared++ % SHARED];
 }
 
-/* The lock that was held since that turn, without a break. */
-static const struct held *held_since(const struct runner *r, uint32_t turn)
+/* The locks that were held since that turn, without a break. */
+static unsigned held_since(const struct runner *r, uint32_t turn, const void *locks[HELD])
 {
+	unsigned n = 0;
+
 	for (unsigned i = 0; i < r->n_held; i++)
 		if ((int32_t)(turn - r->held[i].turn) >= 0)
-			return &r->held[i];
-	return NULL;
+			locks[n++] = r->held[i].lock;
+	return n;
 }
 
 static void locked_place_add(const void *pc)
@@ -264,15 +273,18 @@ static void locked_place_add(const void *pc)
 }
 
 /* The same line may stand in several places of the program, where it is inlined. */
-static bool is_locked_place(const void *pc)
+static bool is_same_line(const void *pc, const void *other)
 {
 	struct symbol here, there;
 
-	if (!symbols_find(pc, &here, 1))
-		return true;
+	return symbols_find(pc, &here, 1) && symbols_find(other, &there, 1) &&
+	       here.line == there.line && !strcmp(here.name, there.name);
+}
+
+static bool is_locked_place(const void *pc)
+{
 	for (unsigned i = 0; i < n_locked_places; i++)
-		if (symbols_find(locked_places[i], &there, 1) && here.line == there.line &&
-		    !strcmp(here.name, there.name))
+		if (is_same_line(pc, locked_places[i]))
 			return true;
 	return false;
 }
@@ -281,7 +293,7 @@ static void bare_check(struct checker *c, struct shared *s, const char *what)
 {
 	char locked_by[CHAIN_BYTES], bare_by[CHAIN_BYTES];
 
-	if (!s->lock || !s->bare.write || s->told)
+	if (!s->locked || !s->bare.write || s->told)
 		return;
 	s->told = true;
 	if (s->memory && is_locked_place(s->bare.write))
@@ -294,26 +306,68 @@ static void bare_check(struct checker *c, struct shared *s, const char *what)
 		what, bare_by, locked_by);
 }
 
+/* Of the locks of a thing those stay that are held now, too. Returns whether one does. */
+static bool locks_common(struct shared *s, const void *const *locks, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < s->n_locks; i++)
+		for (unsigned k = 0; k < n; k++)
+			if (s->locks[i] == locks[k]) {
+				s->locks[kept++] = locks[k];
+				break;
+			}
+	s->n_locks = kept;
+	return kept;
+}
+
+static void other_lock(struct checker *c, struct shared *s, const char *what, const void *read,
+		       const void *write)
+{
+	char before[CHAIN_BYTES], here[CHAIN_BYTES];
+	struct calls calls;
+
+	/* one line, with the locks of its callers: they have the memory for themselves */
+	if (s->told || (s->memory && is_same_line(write, s->locked_write)))
+		return;
+	s->told = true;
+	chain_take(&calls);
+	chain_format(&s->locked_by, before, sizeof(before));
+	chain_format(&calls, here, sizeof(here));
+	c->tell(c, &(struct breach){RULE_lock_missing, {0}, read, write},
+		"%s is read, other threads may run, and it is written: with one lock all the while "
+		"in %s, with another one in %s",
+		what, here, before);
+}
+
 /* Read in that turn, and written now. */
 static void span_note(struct runner *r, uintptr_t at, uint32_t turn, const void *read,
 		      const void *write, const char *device)
 {
-	const struct held *h = held_since(r, turn);
+	const char *what = device ? device : "memory of the driver";
+	const void *locks[HELD];
+	const unsigned n = held_since(r, turn, locks);
 	struct shared *s = shared_of(at);
 
 	s->memory = !device;
-	if (h) {
+	if (n && !s->locked) {
+		s->locked = true;
+		s->n_locks = n;
+		memcpy(s->locks, locks, sizeof(locks));
+		s->locked_write = write;
+		chain_take(&s->locked_by);
+	} else if (n && !locks_common(s, locks, n)) {
+		other_lock(r->c, s, what, read, write);
+	}
+	if (n) {
 		locked_place_add(write);
-		if (!s->lock)
-			chain_take(&s->locked_by);
-		s->lock = h->lock;
 	} else {
 		if (!s->bare.write)
 			chain_take(&s->bare.by);
 		s->bare.read = read;
 		s->bare.write = write;
 	}
-	bare_check(r->c, s, device ? device : "memory of the driver");
+	bare_check(r->c, s, what);
 }
 
 static unsigned read_place(uintptr_t at, unsigned thread)
