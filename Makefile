@@ -133,7 +133,7 @@ $(O)/hcasim: $(objs) $(mainobj)
 
 # hcasim with a driver that tells testbench/dsan/ of each access to memory: see hear/callout.h there.
 # The options are not given to the linker, so gcc's libraries stay out.
-CALLOUTS := -DFIELD_STORES_INLINED -fsanitize=thread$(comma)bounds$(comma)shift-exponent -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset malloc calloc free,-D$(f)=callout_$(f))
+CALLOUTS := -DFIELD_STORES_INLINED -fstack-protector-strong -fsanitize=thread$(comma)bounds$(comma)shift-exponent -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset malloc calloc free,-D$(f)=callout_$(f))
 # The layers above mlx4 also tell each function that is entered (hear/entered.c), so none may disappear in its caller.
 ENTERED := -fno-inline --param tsan-instrument-func-entry-exit=1
 # mlx4 tells which of its functions run, also those that were inlined: a helper that computes accesses no memory.

@@ -11,7 +11,7 @@
 
 #include <arpa/inet.h>
 
-enum { KEPT = 64 };
+enum { KEPT = 64, HOPS = 255 };
 
 /* What the driver has returned in a poll under way. */
 struct polling {
@@ -106,7 +106,8 @@ struct answering {
 
 static struct running *answerings;
 
-/* Source: IBA 8.3, the GRH; ibv_create_ah_from_wc(3): the answer goes back the way that the datagram came */
+/* Source: IBA 8.3, the GRH; ibv_create_ah_from_wc(3): the answer goes back the way that the datagram came;
+ * Linux ib_init_ah_attr_from_wc: as many hops as there can be, for those that came are used up */
 static void answer_check(const struct answering *a, const struct ibv_ah_attr *attr,
 			 struct checker *c)
 {
@@ -120,6 +121,7 @@ static void answer_check(const struct answering *a, const struct ibv_ah_attr *at
 		SAY(c, RULE_context_differs, "ibv_init_ah_from_wc", attr,
 		    {"flow_label", attr->grh.flow_label, grh_get_flow_label(a->grh)},
 		    {"traffic_class", attr->grh.traffic_class, grh_get_tclass(a->grh)},
+		    {"hop_limit", attr->grh.hop_limit, HOPS},
 		    {"dgid, first half", be64_load(attr->grh.dgid.raw),
 		     be64_load(grh_sgid_cptr(a->grh))},
 		    {"dgid, second half", be64_load(attr->grh.dgid.raw + 8),

@@ -194,7 +194,24 @@ static void vlan_check(const struct ask *a, unsigned port, unsigned index, unsig
 	     3);
 }
 
-void ethernet_vlan_joined(const struct ask *a, unsigned port, unsigned index, unsigned vid)
+/* Source: Linux __mlx4_register_vlan, __mlx4_unregister_vlan: table->refs[i] */
+static void vlan_users_check(const struct ask *a, const struct drv_device *dev, unsigned port,
+			     unsigned index)
+{
+	const unsigned should = port_of(a->c, port)->joined[index].users;
+	const unsigned is = dev->eth[port].vlan_users[index];
+	char names[NAMES];
+
+	if (is == should)
+		return;
+	trail_format(names, sizeof(names));
+	checker_report(a->c, &(struct breach){RULE_users_differ, {GUEST_PORT, port}, NULL, NULL},
+		       "the VLAN of entry %u counts %u users, and has %u, in %s by %s", index, is,
+		       should, ask_provider(a), names);
+}
+
+void ethernet_vlan_joined(const struct ask *a, const struct drv_device *dev, unsigned port,
+			  unsigned index, unsigned vid)
 {
 	struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
 
@@ -203,14 +220,19 @@ void ethernet_vlan_joined(const struct ask *a, unsigned port, unsigned index, un
 	p->joined[index].users++;
 	p->joined[index].vid = vid;
 	vlan_check(a, port, index, vid);
+	vlan_users_check(a, dev, port, index);
 }
 
-void ethernet_vlan_left(const struct ask *a, unsigned port, unsigned index)
+void ethernet_vlan_left(const struct ask *a, const struct drv_device *dev, unsigned port,
+			unsigned index)
 {
 	struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
 
-	if (p && index < DRV_ETH_TABLE && p->joined[index].users && --p->joined[index].users)
+	if (!p || index >= DRV_ETH_TABLE || !p->joined[index].users)
+		return;
+	if (--p->joined[index].users)
 		vlan_check(a, port, index, p->joined[index].vid);
+	vlan_users_check(a, dev, port, index);
 }
 
 void ethernet_up_check(const struct drv_device *dev, unsigned port)

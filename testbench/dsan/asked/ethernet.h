@@ -17,9 +17,11 @@ void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MA
 /* NULL: the entry is free. */
 void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,
 			const struct drv_gid *gid);
-void ethernet_vlan_joined(const struct ask *a, unsigned port, unsigned index, unsigned vid);
+void ethernet_vlan_joined(const struct ask *a, const struct drv_device *dev, unsigned port,
+			  unsigned index, unsigned vid);
 /* One of its users has left it: the others still have it. */
-void ethernet_vlan_left(const struct ask *a, unsigned port, unsigned index);
+void ethernet_vlan_left(const struct ask *a, const struct drv_device *dev, unsigned port,
+			unsigned index);
 /* The running call has brought an Ethernet port up: it has all that a port begins with. */
 void ethernet_up_check(const struct drv_device *dev, unsigned port);
 

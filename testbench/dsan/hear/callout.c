@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One process runs one simulation, and gcc's calls carry no object: so these are global. */
@@ -264,6 +265,16 @@ void __ubsan_handle_shift_out_of_bounds(struct shift_said *said, uintptr_t value
 	snprintf(what, sizeof(what), "a value of type %s, %u bits, is shifted by %" PRId64,
 		 said->value->name, 1u << (said->value->info >> 1), integer_said(said->by, by));
 	beyond(what, __builtin_return_address(0));
+}
+
+/* gcc's option -fstack-protector-strong: a function that returns has written beyond an array of its own. Its
+ * caller may be overwritten, too, so nothing can go on. */
+_Noreturn void __stack_chk_fail(void);
+_Noreturn void __stack_chk_fail(void)
+{
+	beyond("an array on the stack of this function was written beyond its end",
+	       __builtin_return_address(0));
+	abort();
 }
 
 /* --- calls of libc, which the Makefile renames in the driver: gcc puts no call before these --- */

@@ -6,7 +6,8 @@
  * puts a call before each access to memory. The functions that are called are those of callout.c;
  * gcc's library is not linked. Barriers of the driver are C11 fences, and these become calls as
  * well. So do, with -fsanitize=bounds and -fsanitize=shift-exponent, an index that its array does not
- * have and a shift that its value does not have. In hcasim the driver is compiled without these options, and nothing here is ever called.
+ * have and a shift that its value does not have; and with -fstack-protector-strong, what was written
+ * beyond an array on the stack. In hcasim the driver is compiled without these options, and nothing here is ever called.
  *
  * Listeners hear of the memory of simulated hosts, and of other memory if they ask for it. A call-out comes from the thread that makes
  * the access, before the access: after a store's call-out the memory has its old bytes still. A
@@ -46,7 +47,7 @@ struct callout_listener {
 	/* A function of mlx4 begins, inlined or not. */
 	void (*visit)(void *ctx, const void *pc);
 	/* An index lies beyond its array, or a shift beyond the bits of its value: `what` says which.
-	 * The driver goes on with it. */
+	 * The driver goes on with it, unless it was an array on the stack. */
 	void (*beyond)(void *ctx, const char *what, const void *pc);
 	struct callout_listener *next; /* of callout.c */
 };

@@ -608,15 +608,16 @@ static struct waits waits_of(struct cm_device *cm, const struct smp *mad)
 	const struct cm_id *id;
 
 	if (attr != CM_ATTR_REP && attr != CM_ATTR_RTU && attr != CM_ATTR_DREP &&
-	    attr != CM_ATTR_REJ && attr != CM_ATTR_APR)
+	    attr != CM_ATTR_REJ && attr != CM_ATTR_APR && attr != CM_ATTR_DREQ)
 		return (struct waits){0};
 	id = cm_id_find(cm, local);
 	return id ? (struct waits){id, local, id->ib.state, id->ib.lap_state, id->deadline}
 		  : (struct waits){0};
 }
 
-/* When the answer has moved the id on, nothing is sent again any more. Source: IBA 12.9.7; Linux
- * cm_rep_handler, cm_rtu_handler, cm_drep_handler, cm_apr_handler: ib_cancel_mad */
+/* When the answer, or the end of the connection, has moved the id on, nothing is sent again any more. Source:
+ * IBA 12.9.7; Linux cm_rep_handler, cm_rtu_handler, cm_drep_handler, cm_apr_handler, cm_dreq_handler:
+ * ib_cancel_mad */
 static void timer_check(const struct came *came, struct cm_device *cm, const struct waits *before)
 {
 	char names[MESSAGE_NAMES_BYTES];
@@ -627,11 +628,12 @@ static void timer_check(const struct came *came, struct cm_device *cm, const str
 	    before->id->deadline != before->deadline)
 		return;
 	entered_format(names, sizeof(names));
-	came->c->tell(came->c, &(struct breach){RULE_mad_lost, {0}, NULL, NULL},
-		      "an answer has come, and the timer of the message that it answers goes on: "
-		      "the message will be sent again, until the connection is given up; these ran "
-		      "last: %s",
-		      names);
+	came->c->tell(
+		came->c, &(struct breach){RULE_mad_lost, {0}, NULL, NULL},
+		"a message has come that ends the wait for an answer, and the timer goes on: "
+		"what was sent will be sent again, until the connection is given up; these ran "
+		"last: %s",
+		names);
 }
 
 static void handled_end(struct came **came)

@@ -287,7 +287,7 @@ W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, un
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = ask_result(&a, __real_drv_eth_vlan_get(dev, port, vid, index));
 	if (!rc) {
-		ethernet_vlan_joined(&a, port, *index, vid);
+		ethernet_vlan_joined(&a, dev, port, *index, vid);
 		joining_note(a.c, 1);
 	}
 	return rc;
@@ -299,7 +299,7 @@ W(void, drv_eth_vlan_put, struct drv_device *dev, unsigned port, unsigned index)
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	__real_drv_eth_vlan_put(dev, port, index);
-	ethernet_vlan_left(&a, port, index);
+	ethernet_vlan_left(&a, dev, port, index);
 	joining_note(a.c, -1);
 }
 

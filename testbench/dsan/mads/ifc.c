@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* The agent says where the MAD came from, as its completion has. */
+/* The agent says where the MAD came from, as its completion has. Source for SMInfo: Linux mlx4's
+ * ib_process_mad */
 void mads_ifc_begin(const struct checker *c, const struct mad_ifc_asked *m, const void *pc)
 {
 	const struct special *s = m->source ? mads_special_at(c, m->port, m->source->my_qpn) : NULL;
@@ -15,6 +16,10 @@ void mads_ifc_begin(const struct checker *c, const struct mad_ifc_asked *m, cons
 	struct smp mad;
 
 	memcpy(&mad, m->in, sizeof(mad));
+	if (s && !m->source->my_qpn && mad_hdr_get_attr_id(smp_hdr(&mad)) == SMP_ATTR_SM_INFO)
+		mads_tell(s, RULE_mad_lost, pc,
+			  "SMInfo is given to the device's agents, and the subnet manager on the "
+			  "host does not get it");
 	for (unsigned n = s ? s->n_came : 0; n-- && s->n_came - n <= CAME;) {
 		const struct came *came = &s->came[n % CAME];
 

@@ -5,6 +5,7 @@
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/hear/wrote.h"
 
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 
 #include <setjmp.h>
@@ -114,17 +115,22 @@ static void a_gid_has_its_version(void **state)
 
 static void a_vlan_passes_the_filter(void **state)
 {
+	static struct drv_device dev;
 	struct eth_vlan *e = (struct eth_vlan *)(void *)memory;
 
 	eth_vlan_set_valid(e, 1);
 	eth_vlan_set_vid(e, 5);
 	answer(HCR_SET_PORT, SET_PORT_VLAN_TABLE);
-	ethernet_vlan_joined(&ask, PORT, 0, 5);
+	dev.eth[PORT].vlan_users[0] = 1;
+	ethernet_vlan_joined(&ask, &dev, PORT, 0, 5);
 	assert_int_equal(reports, 1);
 	memset(memory, 0xff, sizeof(memory));
 	answer(HCR_SET_VLAN_FLTR, 0);
-	ethernet_vlan_joined(&ask, PORT, 0, 5);
+	dev.eth[PORT].vlan_users[0] = 2;
+	ethernet_vlan_joined(&ask, &dev, PORT, 0, 5);
 	assert_int_equal(reports, 1);
+	ethernet_vlan_left(&ask, &dev, PORT, 0); /* and the driver still counts two */
+	assert_int_equal(reports, 2);
 }
 
 int main(void)

@@ -81,6 +81,27 @@ static void late_answer(struct tb *tb, struct tb_end *a, struct conn *client, st
 	expect_equal(after.rx_duplicates[IB_CM_MSG_APR], before.rx_duplicates[IB_CM_MSG_APR] + 1);
 }
 
+/* The connection ends while a LAP is under way: nobody sends the LAP again. */
+static void left_alone(struct tb *tb, struct tb_end *a, struct conn *client, struct conn *server,
+		       const struct sa_path_rec *path)
+{
+	struct ib_cm_counters before, after;
+
+	phase("the end, behind a LAP");
+	must(ib_send_cm_lap(client->id, path, NULL, 0));
+	expect_cm(server, IB_CM_LAP_RECEIVED);
+	must(ib_cm_query_counters(ib_device_of(a), &before));
+	must(ib_send_cm_dreq(server->id, NULL, 0));
+	expect_cm(client, IB_CM_DREQ_RECEIVED);
+	pass_time(CFG_MS(200)); /* longer than the peer may take to answer */
+	must(ib_cm_query_counters(ib_device_of(a), &after));
+	expect_equal(after.tx_msgs[IB_CM_MSG_LAP], before.tx_msgs[IB_CM_MSG_LAP]);
+	must(ib_send_cm_drep(client->id, NULL, 0));
+	expect_cm(server, IB_CM_DREP_RECEIVED);
+	expect_cm(client, IB_CM_TIMEWAIT_EXIT);
+	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
+}
+
 SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next one by LAP",
 	 .no_qps = true, .any_packets = true, .lmc = 1)
 {
@@ -138,7 +159,7 @@ SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next 
 	conn_send(client);
 	losses(tb, b, client, server, &path);
 	late_answer(tb, a, client, server, &path);
-	conn_disconnect(client, server);
+	left_alone(tb, a, client, server, &path);
 	conn_end(server);
 	conn_end(client);
 	conn_end(listener);

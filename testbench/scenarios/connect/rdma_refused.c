@@ -7,6 +7,7 @@
  * port.
  */
 /* behaviours: IBA-A11-ip-cm-service IBA-A11-service-id */
+#include "model/interface/macros.h"
 #include "testbench/connect.h"
 
 #include <arpa/inet.h>
@@ -122,6 +123,8 @@ static int options(struct rdma_event_channel *channel)
 static int too_early(struct rdma_event_channel *channel)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
+	/* a datagram service has room for 180 */
+	static const uint8_t too_long[] = {57, 180, 181, 255}, data[255];
 	struct rdma_conn_param many = {.responder_resources = 1, .initiator_depth = 254};
 	struct ibv_pd *const ex_pd = (struct ibv_pd *)(void *)&many;
 	struct ibv_qp_init_attr_ex ex = {
@@ -154,8 +157,11 @@ static int too_early(struct rdma_event_channel *channel)
 	attr.qp_state = IBV_QPS_RTR;
 	FAILS(EINVAL, rdma_init_qp_attr(id, &attr, &mask));
 	FAILS(EINVAL, rdma_connect(id, &many));
-	many = (struct rdma_conn_param){.private_data = &many, .private_data_len = 57};
-	FAILS(EINVAL, rdma_connect(id, &many));
+	for (size_t i = 0; i < ARRAY_SIZE(too_long); i++) {
+		many = (struct rdma_conn_param){.private_data = data,
+						.private_data_len = too_long[i]};
+		FAILS(EINVAL, rdma_connect(id, &many));
+	}
 	init.qp_type = IBV_QPT_UC;
 	FAILS(EINVAL, rdma_create_qp(id, NULL, &init));
 	/* a PD counts only where the mask says so */
