@@ -139,14 +139,22 @@ ENTERED := -fno-inline --param tsan-instrument-func-entry-exit=1
 # mlx4 tells which of its functions run, also those that were inlined: a helper that computes accesses no memory.
 VISITED := -finstrument-functions -finstrument-functions-exclude-file-list=model/,host_driver/platform.h,/usr/
 called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/% host_driver/net/%,$(src-y)))
+named-out := $(call obj,$(filter host_driver/rvt/% host_driver/ipath/%,$(src-y)))
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) $(if $(filter host_driver/mlx4/%,$<),$(VISITED),$(ENTERED)) -c -o $@ $<
 
+# A transport in software is not checked. It tells which functions are entered, as the layers above it do.
+$(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(named-out)): $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
+	$(call say,CC,$< with names)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(FRAMES) -fno-inline $(VISITED) -c -o $@ $<
+	$(Q)objcopy --redefine-sym __cyg_profile_func_enter=callout_entered --redefine-sym __cyg_profile_func_exit=callout_left $@
+
 # The functions of the driver that checked-y wraps: the linker gives their callers __wrap_NAME.
 wraps = -Wl$(subst $(eval) ,,$(patsubst %,$(comma)--wrap=%,$(shell grep -oh '^\(W.[^,]*\|WITH_PD.[a-z_]*\|ENDS.[a-z_]*\|ONLY_DATA.[a-z_]*\), [a-z][a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')))
-$(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(call obj,$(checked-y)) $(mainobj)
+$(O)/hcasim-checked: $(filter-out $(called-out) $(named-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out) $(named-out)) $(call obj,$(checked-y)) $(mainobj)
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(LDFLAGS) $(wraps) -o $@ $^ $(LDLIBS)
 

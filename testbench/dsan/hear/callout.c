@@ -155,23 +155,46 @@ void __tsan_write_range(void *at, size_t bytes)
 		others((uintptr_t)at, bytes, __builtin_return_address(0));
 }
 
-void __tsan_func_entry(void *caller);
-void __tsan_func_entry(void *caller)
+static void enter(const void *pc)
 {
 	for (struct callout_listener *l = listeners; l; l = l->next)
 		if (l->enter)
-			l->enter(l->ctx, __builtin_return_address(0));
+			l->enter(l->ctx, pc);
 }
+
+static void leave(const void *frame)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->leave)
+			l->leave(l->ctx, frame);
+}
+
+void __tsan_func_entry(void *caller);
+void __tsan_func_entry(void *caller)
+{
+	enter(__builtin_return_address(0));
+}
+
+/* The function that ends was compiled with frame pointers, and so was this file. */
+#define FRAME_OF_CALLER (*(const void *const *)__builtin_frame_address(0))
 
 void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
-	/* the function that ends was compiled with frame pointers, and so was this one */
-	const void *frame = *(const void *const *)__builtin_frame_address(0);
+	leave(FRAME_OF_CALLER);
+}
 
-	for (struct callout_listener *l = listeners; l; l = l->next)
-		if (l->leave)
-			l->leave(l->ctx, frame);
+/* Of a transport in software: what -finstrument-functions calls, which the Makefile renames there. */
+void callout_entered(void *function, void *caller);
+void callout_entered(void *function, void *caller)
+{
+	enter((const char *)function + 1);
+}
+
+void callout_left(void *function, void *caller);
+void callout_left(void *function, void *caller)
+{
+	leave(FRAME_OF_CALLER);
 }
 
 void __cyg_profile_func_enter(void *function, void *caller);

@@ -3,6 +3,7 @@
 #include "testbench/dsan/hear/entered.h"
 
 #include "model/interface/rows.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
 
@@ -42,6 +43,31 @@ void entered_note(struct runner *r, const void *pc)
 	if (latest[0] != r)
 		move_to_front(r);
 	r->entered[r->n_entered++ % ENTERED] = at;
+}
+
+static void on_enter(void *ctx, const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		entered_note(r, pc);
+}
+
+static struct callout_listener names_only = {.enter = on_enter};
+static unsigned unchecked; /* hosts */
+
+void entered_hear(void)
+{
+	if (!unchecked++)
+		callout_listen(&names_only);
+}
+
+void entered_leave(void)
+{
+	if (--unchecked)
+		return;
+	callout_leave(&names_only);
+	entered_forget();
 }
 
 void entered_process_ends(bool ends)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which functions of the layers above mlx4 each thread has entered last. A mistake there seldom breaks
+ * Which functions of the layers above mlx4, or of a transport in software, each thread has entered last. A mistake there seldom breaks
  * a rule of the device: a caller gets a wrong value, or waits for what never comes. Then this is what
  * is known of the way to it.
  */
@@ -9,6 +9,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Of a host without a checker these names are all that is known. Once a host; entered_leave() ends it. */
+void entered_hear(void);
+void entered_leave(void);
 
 /* The running thread begins or ends to undo what its process has left. What went wrong came before that,
  * so the functions that undo are not noted. */
