@@ -82,7 +82,8 @@ static enum hcr_status qp_check(const struct qpc *q, enum qp_state to, uint32_t 
 		return HCR_STATUS_BAD_PARAM;
 	if (connected && qpc_get_log_msg_max(q) > fw_read(FW_LOG_MAX_MSG))
 		return HCR_STATUS_BAD_PARAM;
-	if (qpc_get_rra_max(q) > init_hca_get_log_rd_per_qp(&fw.hca))
+	if (qpc_get_rra_max(q) > init_hca_get_log_rd_per_qp(&fw.hca) ||
+	    qpc_get_sra_max(q) > FW_LOG_MAX_RDMA)
 		return HCR_STATUS_EXCEED_LIM;
 	return HCR_STATUS_OK;
 }

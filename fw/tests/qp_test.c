@@ -150,6 +150,24 @@ static void rc_comes_up(void **state)
 	assert_int_equal(all_errors_taken(), 0);
 }
 
+/* QUERY_DEV_CAP says how many READs a requester may have under way. */
+static void a_requester_is_no_deeper_than_announced(void **state)
+{
+	uint8_t *box;
+
+	start();
+	init_box(0);
+	assert_int_equal(cmd_box(RST2INIT, 0, QPN), 0);
+	rtr_box();
+	assert_int_equal(cmd_box(INIT2RTR, 0, QPN), 0);
+	box = rts_box();
+	be32_store(box + C + 0x70, 5u << 21 | 7 << 16 | 6 << 13);
+	assert_int_equal(cmd_box(RTR2RTS, 0, QPN), HCR_STATUS_EXCEED_LIM);
+	box = rts_box();
+	be32_store(box + C + 0x70, 4u << 21 | 7 << 16 | 6 << 13);
+	assert_int_equal(cmd_box(RTR2RTS, 0, QPN), 0);
+}
+
 static void mask_rules_later_changes(void **state)
 {
 	uint8_t *q = qpc(), *box;
@@ -415,6 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rc_comes_up),
+		cmocka_unit_test(a_requester_is_no_deeper_than_announced),
 		cmocka_unit_test(mask_rules_later_changes),
 		cmocka_unit_test(ud_needs_its_port),
 		cmocka_unit_test(only_legal_transitions),

@@ -302,6 +302,10 @@ void event_queue_post(struct hca *hca, const struct eqe *eqe, void (*done)(void 
 	struct eq_job *job;
 
 	if (!eq->routes[type].valid) {
+		if (type == EVENT_CMD)
+			guest_error(hca, RULE_command_sequence, guest_object(GUEST_NONE, 0),
+				    "a command is to be answered by an event, and no EQ takes "
+				    "events of commands (MAP_EQ)");
 		if (done)
 			done(arg);
 		return;

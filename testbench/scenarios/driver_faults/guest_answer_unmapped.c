@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver takes the events of commands from their EQ, and does so with a command that is answered by such
+ * an event. Nobody hears of the answer: the driver waits until it gives the device up.
+ */
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
+#include "testbench/harm.h"
+
+enum { RESET_BIT = 1, SETTLE_MS = 10 };
+
+SCENARIO(guest_answer_unmapped,
+	 "rule command_sequence: a command is answered by an event that no EQ takes",
+	 .no_qps = true, .stays_up = true, .of_mlx4 = "commands")
+{
+	struct drv_raw_cmd unmap = {.op = HCR_MAP_EQ,
+				    .in_mod = UINT32_C(1) << MAP_EQ_UNMAP_SHIFT |
+					      a->dev->eqs[0].eqn,
+				    .in_param = UINT64_C(1) << EVENT_CMD,
+				    .timeout_ps = CFG_MS(1)};
+
+	must_fail(-ETIMEDOUT, drv_cmd(a->dev, &unmap));
+	expect_guest_error(a, command_sequence);
+	expect_true(drv_is_dead(a->dev));
+	ignore_events(a);
+	ignore_events(b);
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(SETTLE_MS));
+	abandon(a);
+	take_down(b);
+}
