@@ -19,6 +19,7 @@
 enum {
 	ENTRIES = 1 << 16,  /* CQEs and EQEs that are remembered; a power of two */
 	TRIGGERS = 1 << 16, /* epochs whose register writes are remembered; a power of two */
+	RECORDS = 1 << 10,  /* doorbell records that are known; a power of two */
 	OWNER_WORD = CQE_SIZE - WORD,
 };
 
@@ -52,8 +53,9 @@ struct order {
 	uint32_t epochs, entry_ids;
 	struct entry entries[ENTRIES];
 	struct trigger triggers[TRIGGERS];
+	struct trigger counts[TRIGGERS]; /* the same of stores into doorbell records of receives */
+	uintptr_t records[RECORDS];      /* those that the device has read */
 	bool *stored_pages;   /* of the host's memory: the driver has stored there, ever */
-	struct stored record; /* the doorbell record of receives that the device read last */
 };
 
 struct order *order_create(struct checker *c)
@@ -144,12 +146,19 @@ static uintptr_t stored_word(const struct order *o, uintptr_t at, uintptr_t end)
 	return w;
 }
 
+static uintptr_t *record_place(struct order *o, uintptr_t at)
+{
+	return &o->records[at / WORD % RECORDS];
+}
+
 void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)
 {
 	const struct stored s = {.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = pc};
 
 	for (size_t page = page_of(o, at); page <= page_of(o, at + bytes - 1); page++)
 		o->stored_pages[page] = true;
+	if (*record_place(o, at) == at)
+		o->counts[s.epoch % TRIGGERS] = (struct trigger){s.epoch, s.seq, pc};
 	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD)
 		*checker_stored(o->c, w) = s;
 }
@@ -162,10 +171,11 @@ void order_trigger(struct order *o, const void *pc)
 		(struct trigger){.epoch = epoch, .seq = ++o->c->seq, .pc = pc};
 }
 
-/* The register write that follows the store without a write barrier between them. */
-static const struct trigger *trigger_behind(const struct order *o, const struct stored *s)
+/* What follows the store without a write barrier between them: of register writes, or of records. */
+static const struct trigger *trigger_behind(const struct trigger triggers[TRIGGERS],
+					    const struct stored *s)
 {
-	const struct trigger *t = &o->triggers[s->epoch % TRIGGERS];
+	const struct trigger *t = &triggers[s->epoch % TRIGGERS];
 
 	return s->seq && t->epoch == s->epoch && t->seq > s->seq ? t : NULL;
 }
@@ -181,7 +191,7 @@ static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, co
 	for (uintptr_t w = stored_word(o, at, at + len); w < at + len;
 	     w = stored_word(o, w + WORD, at + len)) {
 		const struct stored *s = checker_stored(o->c, w);
-		const struct trigger *t = trigger_behind(o, s);
+		const struct trigger *t = trigger_behind(o->triggers, s);
 
 		if (!t)
 			continue;
@@ -191,18 +201,20 @@ static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, co
 	}
 }
 
+/* The record may count many more receives by now: the store that counted this one is the next one behind it. */
 static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t qpn)
 {
 	for (uintptr_t w = stored_word(o, at, at + len); w < at + len;
 	     w = stored_word(o, w + WORD, at + len)) {
 		const struct stored *s = checker_stored(o->c, w);
+		const struct trigger *t = trigger_behind(o->counts, s);
 
-		if (!unordered(s, &o->record))
+		if (!t)
 			continue;
-		checker_report(
-			o->c,
-			&(struct breach){RULE_order_receive, {GUEST_QP, qpn}, s->pc, o->record.pc},
-			"receive of qpn %06x", qpn);
+		checker_report(o->c,
+			       &(struct breach){
+				       RULE_order_receive, {GUEST_QP, qpn}, s->pc, t->pc},
+			       "receive of qpn %06x", qpn);
 		return;
 	}
 }
@@ -246,7 +258,7 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 	if (!at || (len && !checker_has(o->c, at + len - 1)) || !checker_still_stored(o->c, at))
 		return;
 	owner = checker_stored(o->c, at);
-	t = trigger_behind(o, owner);
+	t = trigger_behind(o->triggers, owner);
 	if (t)
 		checker_report(o->c, &(struct breach){RULE_order_doorbell, qp, owner->pc, t->pc},
 			       "owner bit of wqe %u", wqe->index);
@@ -355,6 +367,16 @@ static void device_stores(struct order *o, uintptr_t at, uint32_t len)
 			*checker_stored(o->c, w) = (struct stored){0};
 }
 
+/* The store that is read now is the first one that counts. */
+static void record_read(struct order *o, uintptr_t at)
+{
+	const struct stored *s = checker_stored(o->c, at);
+
+	if (*record_place(o, at) != at && s->seq)
+		o->counts[s->epoch % TRIGGERS] = (struct trigger){s->epoch, s->seq, s->pc};
+	*record_place(o, at) = at;
+}
+
 void order_dma(struct order *o, const struct hca_dma_seen *dma)
 {
 	const struct dma_row *row = dma_row_find(dma->what);
@@ -372,7 +394,7 @@ void order_dma(struct order *o, const struct hca_dma_seen *dma)
 	if (!row)
 		return;
 	if (row->class == DMA_RECORD)
-		o->record = *checker_stored(o->c, at);
+		record_read(o, at);
 	else if (row->class == DMA_RECEIVE)
 		check_receive(o, at, dma->len, dma->qpn);
 	else if (row->class == DMA_TRIGGERED)

@@ -259,6 +259,31 @@ static void a_receive(void **state)
 	assert_int_equal(reported, RULE_order_receive);
 }
 
+/* Many are posted before the device takes the first one: each was counted by a store of its own. */
+static void receives_ahead(void **state)
+{
+	store(RECEIVE, 1);
+	wmb();
+	store(RECORD, 1);
+	dma("doorbell record", RECORD, 4, false);
+	for (unsigned i = 1; i < 4; i++) {
+		store(RECEIVE + 16 * i, 1);
+		if (i != 2)
+			wmb();
+		store(RECORD, 1 + i);
+		wmb();
+	}
+	dma("doorbell record", RECORD, 4, false);
+	dma("receive wqe", RECEIVE, 16, false);
+	dma("receive wqe", RECEIVE + 16, 16, false);
+	assert_int_equal(reports, 0);
+	dma("receive wqe", RECEIVE + 32, 16, false);
+	assert_int_equal(reports, 1);
+	assert_int_equal(reported, RULE_order_receive);
+	dma("receive wqe", RECEIVE + 48, 16, false);
+	assert_int_equal(reports, 1);
+}
+
 static void a_mailbox(void **state)
 {
 	store(MAILBOX, 1);
@@ -306,6 +331,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_barrier_of_another_thread, begin, end),
 		cmocka_unit_test_setup_teardown(a_wqe_that_somebody_else_wrote, begin, end),
 		cmocka_unit_test_setup_teardown(a_receive, begin, end),
+		cmocka_unit_test_setup_teardown(receives_ahead, begin, end),
 		cmocka_unit_test_setup_teardown(a_mailbox, begin, end),
 		cmocka_unit_test_setup_teardown(an_entry, begin, end),
 	};
