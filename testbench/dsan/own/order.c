@@ -55,7 +55,7 @@ struct order {
 	struct trigger triggers[TRIGGERS];
 	struct trigger counts[TRIGGERS]; /* the same of stores into doorbell records of receives */
 	uintptr_t records[RECORDS];      /* those that the device has read */
-	bool *stored_pages;   /* of the host's memory: the driver has stored there, ever */
+	bool *stored_pages; /* of the host's memory: the driver has stored there, ever */
 };
 
 struct order *order_create(struct checker *c)
@@ -212,8 +212,7 @@ static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t 
 		if (!t)
 			continue;
 		checker_report(o->c,
-			       &(struct breach){
-				       RULE_order_receive, {GUEST_QP, qpn}, s->pc, t->pc},
+			       &(struct breach){RULE_order_receive, {GUEST_QP, qpn}, s->pc, t->pc},
 			       "receive of qpn %06x", qpn);
 		return;
 	}

@@ -103,7 +103,7 @@ static void left_alone(struct tb *tb, struct tb_end *a, struct conn *client, str
 }
 
 SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next one by LAP",
-	 .no_qps = true, .any_packets = true, .lmc = 1)
+	 .no_qps = true, .any_packets = true, .lmc = 2)
 {
 	struct conn *listener, *client, *server;
 	struct sa_path_rec path, other;

@@ -3,7 +3,8 @@
  * Synchronous ids: rdma_getaddrinfo, rdma_create_ep, rdma_get_request, connect and accept without
  * an event channel and without CQs made by the program. Connecting to a port without a listener
  * fails with ECONNREFUSED. Options have their effect: the type of service shows in the path record
- * query, the timeout in the queue pair; two ids may share a port; a listener may take IPv6 alone.
+ * query, the timeout in the queue pair; two ids may share a port; a listener may take IPv6 alone. A client
+ * keeps the port that it has bound, and a server that names no depths has those of the request.
  */
 #include "testbench/connect.h"
 
@@ -11,7 +12,7 @@
 #include <netdb.h>
 #include <rdma/rdma_cma.h>
 
-enum { LEN = 64, TOS = 0x28, ACK_CODE = 17 };
+enum { LEN = 64, TOS = 0x28, ACK_CODE = 17, OWN_PORT = 9, RESOURCES = 2, DEPTH = 4 };
 #define THERE "11.0.1.1"
 #define PORT  "4711"
 
@@ -34,6 +35,7 @@ static int server(void *arg)
 	struct ibv_qp_init_attr init = queue;
 	struct rdma_cm_id *listener, *id;
 	struct ibv_recv_wr *bad, wr = {0};
+	struct ibv_qp_attr attr;
 	int on = 1;
 
 	if (rdma_getaddrinfo(NULL, PORT, &hints, &res) ||
@@ -43,7 +45,12 @@ static int server(void *arg)
 		return __LINE__;
 	rdma_freeaddrinfo(res);
 	if (!id->qp || !id->recv_cq_channel || ibv_post_recv(id->qp, &wr, &bad) ||
-	    rdma_accept(id, NULL) || one(id->recv_cq, IBV_WC_RECV))
+	    ntohs(rdma_get_dst_port(id)) != OWN_PORT || rdma_accept(id, NULL) ||
+	    one(id->recv_cq, IBV_WC_RECV))
+		return __LINE__;
+	if (ibv_query_qp(id->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC,
+			 &init) ||
+	    attr.max_rd_atomic != RESOURCES || attr.max_dest_rd_atomic != DEPTH)
 		return __LINE__;
 	if (rdma_disconnect(id))
 		return __LINE__;
@@ -96,6 +103,11 @@ static int client(void *arg)
 	struct rdma_addrinfo *res;
 	struct ibv_qp_init_attr init = queue, got;
 	uint8_t tos = TOS, timeout = ACK_CODE;
+	struct rdma_conn_param param = {.responder_resources = RESOURCES,
+					.initiator_depth = DEPTH,
+					.retry_count = 7,
+					.rnr_retry_count = 7};
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons(OWN_PORT)};
 	struct ibv_send_wr *bad, wr = {.opcode = IBV_WR_SEND};
 	struct ibv_qp_attr attr;
 	struct rdma_cm_id *id;
@@ -106,11 +118,13 @@ static int client(void *arg)
 	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, 1) ||
 	    !rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 2) ||
 	    !rdma_set_option(id, RDMA_OPTION_IB, 1, &tos, 1) ||
-	    rdma_resolve_addr(id, NULL, res->ai_dst_addr, 1000) || rdma_resolve_route(id, 1000))
+	    rdma_bind_addr(id, (struct sockaddr *)&own) ||
+	    rdma_resolve_addr(id, NULL, res->ai_dst_addr, 1000) || rdma_resolve_route(id, 1000) ||
+	    ntohs(rdma_get_src_port(id)) != OWN_PORT)
 		return __LINE__;
 	init.qp_type = IBV_QPT_RC;
 	rdma_freeaddrinfo(res);
-	if (rdma_create_qp(id, NULL, &init) || rdma_connect(id, NULL) ||
+	if (rdma_create_qp(id, NULL, &init) || rdma_connect(id, &param) ||
 	    id->event->event != RDMA_CM_EVENT_ESTABLISHED ||
 	    ibv_query_qp(id->qp, &attr, IBV_QP_TIMEOUT, &got) || attr.timeout != ACK_CODE)
 		return __LINE__;

@@ -14,8 +14,8 @@ SCENARIO(guest_answer_unmapped,
 	 .no_qps = true, .stays_up = true, .of_mlx4 = "commands")
 {
 	struct drv_raw_cmd unmap = {.op = HCR_MAP_EQ,
-				    .in_mod = UINT32_C(1) << MAP_EQ_UNMAP_SHIFT |
-					      a->dev->eqs[0].eqn,
+				    .in_mod =
+					    UINT32_C(1) << MAP_EQ_UNMAP_SHIFT | a->dev->eqs[0].eqn,
 				    .in_param = UINT64_C(1) << EVENT_CMD,
 				    .timeout_ps = CFG_MS(1)};
 

@@ -57,6 +57,12 @@ SCENARIO(roce_pause, "a port without pause loses frames; with pause or PFC the s
 	expect_that(tb_stat(b, "port1", "tx_pause"), >, 0);
 	expect_that(tb_stat(a, "port1", "tx_waited"), >, 0);
 
+	/* a pause of all traffic is obeyed, and frames of one priority ask for a pause of it alone */
+	set(tb, a, b, true, 0, 1 << 3);
+	write_all(tb, a, b);
+	expect_stat(b, port1, rx_no_buffer, lost);
+	expect_stat(a, retry, retransmitted, resent);
+
 	set(tb, a, b, false, 1 << 0, 1 << 3);
 	write_all(tb, a, b);
 	expect_stat(b, port1, rx_no_buffer, lost);
