@@ -223,6 +223,17 @@ void ethernet_vlan_joined(const struct ask *a, const struct drv_device *dev, uns
 	vlan_users_check(a, dev, port, index);
 }
 
+/* The device may have refused the command, and the caller can do nothing about it. */
+static void vlan_left_check(const struct ask *a, unsigned port, unsigned index)
+{
+	const struct port *p = port_of(a->c, port);
+	const struct eth_vlan *e = (const void *)(p->vlans.bytes + index * sizeof(*e));
+
+	if (!a->refused.rc)
+		says(a, port, "table of VLANs", p->vlans.given,
+		     (const struct member[]){{"valid", eth_vlan_get_valid(e), 0}}, 1);
+}
+
 void ethernet_vlan_left(const struct ask *a, const struct drv_device *dev, unsigned port,
 			unsigned index)
 {
@@ -232,6 +243,8 @@ void ethernet_vlan_left(const struct ask *a, const struct drv_device *dev, unsig
 		return;
 	if (--p->joined[index].users)
 		vlan_check(a, port, index, p->joined[index].vid);
+	else
+		vlan_left_check(a, port, index);
 	vlan_users_check(a, dev, port, index);
 }
 
