@@ -129,7 +129,8 @@ void wanted_timed_out(const struct ask *a)
 	const uint64_t now = hca_now(a->c->host.hca), has = a->command.wants.timeout_ps;
 	const uint64_t all_ps = now - a->command.wants.begun_ps; /* also for a free register */
 	const uint64_t answer_ps = a->command.given ? now - a->command.given_ps : 0;
-	const bool early = all_ps<has, late = answer_ps> has + has / 2 + LATE_PS;
+	const bool early = all_ps < has;
+	const bool late = answer_ps >= has + has / 2 + LATE_PS;
 	char by[CHAIN_BYTES];
 
 	if (!a->command.wants.known || (!early && !late))

@@ -283,6 +283,10 @@ static bool is_same_line(const void *pc, const void *other)
 
 static bool is_locked_place(const void *pc)
 {
+	struct symbol symbol;
+
+	if (!symbols_find(pc, &symbol, 1))
+		return true;
 	for (unsigned i = 0; i < n_locked_places; i++)
 		if (is_same_line(pc, locked_places[i]))
 			return true;
@@ -325,12 +329,13 @@ static void other_lock(struct checker *c, struct shared *s, const char *what, co
 		       const void *write)
 {
 	char before[CHAIN_BYTES], here[CHAIN_BYTES];
+	const bool told = s->told;
 	struct calls calls;
 
-	/* one line, with the locks of its callers: they have the memory for themselves */
-	if (s->told || (s->memory && is_same_line(write, s->locked_write)))
-		return;
 	s->told = true;
+	/* one line, with the locks of its callers: they have the memory for themselves */
+	if (told || (s->memory && is_same_line(write, s->locked_write)))
+		return;
 	chain_take(&calls);
 	chain_format(&s->locked_by, before, sizeof(before));
 	chain_format(&calls, here, sizeof(here));
