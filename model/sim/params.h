@@ -432,6 +432,9 @@
 	P(host, memory_order, MEMORY_ORDER, CFG_ORDER_PROGRAM, CFG_ORDER_PROGRAM, CFG_ORDER_ADVERSARIAL, \
 	  "when stores of the driver become visible to the device: at once in program order, late in order (x86), or late and swapped where no write barrier stands between them (arm64, adversarial); only in hcasim-checked", \
 	  "x86: stores are not reordered; arm64: stores are ordered by DMB; adversarial: assumption") \
+	P(host, high_numbers, BOOL, 1, 0, 1, \
+	  "whether the driver gives out numbers and keys with their high bits set, as after millions of objects; only in hcasim-checked", \
+	  "a number that is kept in too few bits is then another one; Linux mlx4_bitmap_alloc: the high bits change each time the search wraps") \
 	P(host, poll_interval, TIMEOUT, CFG_NS(20), 1, CFG_MS(1), \
 	  "period at which polling code looks at memory", \
 	  "assumption: a loop of some 50 cycles") \

@@ -9,6 +9,7 @@
 #include "testbench/dsan/own/late.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/threads/threads.h"
+#include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/wrote.h"
@@ -360,6 +361,18 @@ static void op_pages_free(struct platform *p, void *addr, size_t bytes)
 	c->ops->pages_free(p, addr, bytes);
 }
 
+/* A program may free memory that it has registered. At the end of a process the driver itself gives the
+ * pages back, and the regions must be gone. Source: Linux ib_umem_get pins the pages of a region until
+ * ib_umem_release */
+static void op_user_free(struct platform *p, void *addr, size_t bytes)
+{
+	struct checker *c = checker_of(p);
+
+	if (entered_process_is_ending())
+		claims_unmapped(c->claims, (uintptr_t)addr, bytes, __builtin_return_address(0));
+	c->ops->user_free(p, addr, bytes);
+}
+
 static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 {
 	struct checker *c = checker_of(p);
@@ -530,6 +543,7 @@ static void hear(struct checker *c, const struct checker_host *host)
 	ops.mmio_copy64 = op_mmio_copy64;
 	ops.pages_alloc = op_pages_alloc;
 	ops.pages_free = op_pages_free;
+	ops.user_free = op_user_free;
 	ops.dma_map = op_dma_map;
 	ops.dma_unmap = op_dma_unmap;
 	host->platform->ops = &ops;

@@ -566,6 +566,7 @@ static int check_driver(struct host *host)
 					.bus = host->memory.bus,
 					.bytes = host->memory.pages * PLATFORM_PAGE_SIZE,
 					.order = memory_order(host),
+					.high_numbers = host_param_host_high_numbers(host->params),
 					.seed = host->config.seed + host->config.index};
 
 	host->checker = checker_create(&ch);

@@ -78,6 +78,13 @@ void entered_process_ends(bool ends)
 		r->ends = ends;
 }
 
+bool entered_process_is_ending(void)
+{
+	const struct runner *r = runner_now();
+
+	return r && r->ends;
+}
+
 /* An inline function of a header, or one that only passes a call on to the device's driver: its name
  * tells the reader nothing. */
 static bool is_plumbing(const void *pc)

@@ -17,6 +17,7 @@ void entered_leave(void);
 /* The running thread begins or ends to undo what its process has left. What went wrong came before that,
  * so the functions that undo are not noted. */
 void entered_process_ends(bool ends);
+bool entered_process_is_ending(void);
 /* The functions that the running thread has entered, the latest first. */
 void entered_format(char *text, size_t size);
 /* No thread has entered any. */

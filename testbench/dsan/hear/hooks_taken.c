@@ -356,10 +356,11 @@ W(int, drv_bitmap_init, struct drv_bitmap *b, uint32_t size, uint32_t mask, uint
   uint32_t reserved_top)
 {
 	const int rc = __real_drv_bitmap_init(b, size, mask, reserved, reserved_top);
+	const struct ask *a = ask_running();
 
 	*maker_of(b) = (struct numbers_maker){b, HERE};
 	/* as after millions of objects: a number that is kept in too few bits is then another one */
-	if (!rc)
+	if (!rc && a && a->c && a->c->host.high_numbers)
 		b->top = mask & ~(size - 1);
 	return rc;
 }

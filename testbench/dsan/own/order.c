@@ -42,6 +42,7 @@ struct entry {
 struct trigger { /* the epoch's last one */
 	uint32_t epoch, seq;
 	const void *pc;
+	uintptr_t at; /* of a store */
 };
 
 struct order {
@@ -53,9 +54,10 @@ struct order {
 	uint32_t epochs, entry_ids;
 	struct entry entries[ENTRIES];
 	struct trigger triggers[TRIGGERS];
-	struct trigger counts[TRIGGERS]; /* the same of stores into doorbell records of receives */
-	uintptr_t records[RECORDS];      /* those that the device has read */
-	bool *stored_pages; /* of the host's memory: the driver has stored there, ever */
+	struct trigger stores
+		[TRIGGERS]; /* the same of stores: one without a barrier is its epoch's last */
+	uintptr_t records[RECORDS]; /* doorbell records of receives that the device has read */
+	bool *stored_pages;         /* of the host's memory: the driver has stored there, ever */
 };
 
 struct order *order_create(struct checker *c)
@@ -157,8 +159,7 @@ void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)
 
 	for (size_t page = page_of(o, at); page <= page_of(o, at + bytes - 1); page++)
 		o->stored_pages[page] = true;
-	if (*record_place(o, at) == at)
-		o->counts[s.epoch % TRIGGERS] = (struct trigger){s.epoch, s.seq, pc};
+	o->stores[s.epoch % TRIGGERS] = (struct trigger){s.epoch, s.seq, pc, at};
 	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD)
 		*checker_stored(o->c, w) = s;
 }
@@ -171,7 +172,7 @@ void order_trigger(struct order *o, const void *pc)
 		(struct trigger){.epoch = epoch, .seq = ++o->c->seq, .pc = pc};
 }
 
-/* What follows the store without a write barrier between them: of register writes, or of records. */
+/* What follows the store without a write barrier between them: of register writes, or of stores. */
 static const struct trigger *trigger_behind(const struct trigger triggers[TRIGGERS],
 					    const struct stored *s)
 {
@@ -201,15 +202,15 @@ static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, co
 	}
 }
 
-/* The record may count many more receives by now: the store that counted this one is the next one behind it. */
+/* The record may count many more receives by now. The store that counted this one is the next one behind it. */
 static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t qpn)
 {
 	for (uintptr_t w = stored_word(o, at, at + len); w < at + len;
 	     w = stored_word(o, w + WORD, at + len)) {
 		const struct stored *s = checker_stored(o->c, w);
-		const struct trigger *t = trigger_behind(o->counts, s);
+		const struct trigger *t = trigger_behind(o->stores, s);
 
-		if (!t)
+		if (!t || *record_place(o, t->at) != t->at)
 			continue;
 		checker_report(o->c,
 			       &(struct breach){RULE_order_receive, {GUEST_QP, qpn}, s->pc, t->pc},
@@ -366,16 +367,6 @@ static void device_stores(struct order *o, uintptr_t at, uint32_t len)
 			*checker_stored(o->c, w) = (struct stored){0};
 }
 
-/* The store that is read now is the first one that counts. */
-static void record_read(struct order *o, uintptr_t at)
-{
-	const struct stored *s = checker_stored(o->c, at);
-
-	if (*record_place(o, at) != at && s->seq)
-		o->counts[s->epoch % TRIGGERS] = (struct trigger){s->epoch, s->seq, s->pc};
-	*record_place(o, at) = at;
-}
-
 void order_dma(struct order *o, const struct hca_dma_seen *dma)
 {
 	const struct dma_row *row = dma_row_find(dma->what);
@@ -393,7 +384,7 @@ void order_dma(struct order *o, const struct hca_dma_seen *dma)
 	if (!row)
 		return;
 	if (row->class == DMA_RECORD)
-		record_read(o, at);
+		*record_place(o, at) = at;
 	else if (row->class == DMA_RECEIVE)
 		check_receive(o, at, dma->len, dma->qpn);
 	else if (row->class == DMA_TRIGGERED)
