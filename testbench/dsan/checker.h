@@ -33,7 +33,7 @@ struct checker_host {
 	uint64_t bus, bytes;
 	enum cfg_memory_order order;
 	bool high_numbers; /* the driver's numbers begin with their high bits set */
-	uint64_t seed; /* for `order` */
+	uint64_t seed;     /* for `order` */
 	/* Copies memory at a bus address; false: it is not mapped. NULL: it is copied from `memory`. */
 	bool (*read)(void *ctx, uint64_t bus, void *buf, size_t len);
 	void *read_ctx;
