@@ -6,8 +6,7 @@
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 #include "testbench/harm.h"
-
-enum { RESET_BIT = 1, SETTLE_MS = 10 };
+#include "testbench/scenarios/driver_faults/reset_end.h"
 
 SCENARIO(guest_answer_unmapped,
 	 "rule command_sequence: a command is answered by an event that no EQ takes",
@@ -22,10 +21,5 @@ SCENARIO(guest_answer_unmapped,
 	must_fail(-ETIMEDOUT, drv_cmd(a->dev, &unmap));
 	expect_guest_error(a, command_sequence);
 	expect_true(drv_is_dead(a->dev));
-	ignore_events(a);
-	ignore_events(b);
-	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
-	pass_time(CFG_MS(SETTLE_MS));
-	abandon(a);
-	take_down(b);
+	reset_end(tb, a, b);
 }
