@@ -12,11 +12,17 @@
 
 enum { SERVICE = 7, MRA_CODE = 18, CODE = 14 };
 
-static void take_path(struct tb *tb, struct conn *client, struct conn *server,
-		      const struct sa_path_rec *path)
+static void lap(struct tb *tb, struct conn *client, struct conn *server,
+		const struct sa_path_rec *path)
 {
 	must(ib_send_cm_lap(client->id, path, NULL, 0));
 	expect_cm(server, IB_CM_LAP_RECEIVED);
+}
+
+static void take_path(struct tb *tb, struct conn *client, struct conn *server,
+		      const struct sa_path_rec *path)
+{
+	lap(tb, client, server, path);
 	must(ib_send_cm_apr(server->id, IB_CM_APR_SUCCESS, NULL, 0, NULL, 0));
 	expect_cm(client, IB_CM_APR_RECEIVED);
 }
@@ -49,8 +55,7 @@ static void losses(struct tb *tb, struct tb_end *b, struct conn *client, struct 
 	expect_equal(client->id->lap_state, IB_CM_LAP_IDLE);
 
 	phase("a LAP that nobody answers");
-	must(ib_send_cm_lap(client->id, path, NULL, 0));
-	expect_cm(server, IB_CM_LAP_RECEIVED);
+	lap(tb, client, server, path);
 	expect_cm(client, IB_CM_LAP_ERROR);
 	expect_equal(client->id->lap_state, IB_CM_LAP_IDLE);
 	must(ib_send_cm_apr(server->id, IB_CM_APR_SUCCESS, NULL, 0, NULL, 0)); /* too late */
@@ -65,8 +70,7 @@ static void late_answer(struct tb *tb, struct tb_end *a, struct conn *client, st
 	struct ib_cm_counters before, after;
 
 	phase("the APR of an earlier LAP");
-	must(ib_send_cm_lap(client->id, path, NULL, 0));
-	expect_cm(server, IB_CM_LAP_RECEIVED);
+	lap(tb, client, server, path);
 	expect_cm(client, IB_CM_LAP_ERROR);
 	must(ib_cm_query_counters(ib_device_of(a), &before));
 	must(ib_send_cm_lap(client->id, path, NULL, 0));
@@ -88,8 +92,7 @@ static void left_alone(struct tb *tb, struct tb_end *a, struct conn *client, str
 	struct ib_cm_counters before, after;
 
 	phase("the end, behind a LAP");
-	must(ib_send_cm_lap(client->id, path, NULL, 0));
-	expect_cm(server, IB_CM_LAP_RECEIVED);
+	lap(tb, client, server, path);
 	must(ib_cm_query_counters(ib_device_of(a), &before));
 	must(ib_send_cm_dreq(server->id, NULL, 0));
 	expect_cm(client, IB_CM_DREQ_RECEIVED);
@@ -141,8 +144,7 @@ SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next 
 	must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
 
 	phase("a path that is refused is not taken");
-	must(ib_send_cm_lap(client->id, &path, NULL, 0));
-	expect_cm(server, IB_CM_LAP_RECEIVED);
+	lap(tb, client, server, &path);
 	must(ib_send_cm_apr(server->id, IB_CM_APR_REJECT, NULL, 0, NULL, 0));
 	expect_cm(client, IB_CM_APR_RECEIVED);
 	must_fail(-EINVAL, ib_cm_notify(client->id, IB_EVENT_PATH_MIG));
