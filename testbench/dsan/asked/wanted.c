@@ -20,7 +20,7 @@
 enum { MBOX_BYTES = 4096, PS_PER_US = 1000000 };
 
 /* A driver that polls looks so rarely, or its thread is held. */
-static const uint64_t LATE_PS = UINT64_C(100000) * PS_PER_US;
+static const uint64_t late_ps = UINT64_C(100000) * PS_PER_US;
 
 static struct guest_object object_of(const struct ask *a)
 {
@@ -130,7 +130,7 @@ void wanted_timed_out(const struct ask *a)
 	const uint64_t all_ps = now - a->command.wants.begun_ps; /* also for a free register */
 	const uint64_t answer_ps = a->command.given ? now - a->command.given_ps : 0;
 	const bool early = all_ps < has;
-	const bool late = answer_ps >= has + has / 2 + LATE_PS;
+	const bool late = answer_ps >= has + has / 2 + late_ps;
 	char by[CHAIN_BYTES];
 
 	if (!a->command.wants.known || (!early && !late))

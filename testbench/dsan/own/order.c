@@ -54,8 +54,9 @@ struct order {
 	uint32_t epochs, entry_ids;
 	struct entry entries[ENTRIES];
 	struct trigger triggers[TRIGGERS];
-	struct trigger stores
-		[TRIGGERS]; /* the same of stores: one without a barrier is its epoch's last */
+	/* The last store of each epoch. A doorbell record that is stored without a barrier before it is the
+	 * last store in the epoch of the receive that it counts. */
+	struct trigger stores[TRIGGERS];
 	uintptr_t records[RECORDS]; /* doorbell records of receives that the device has read */
 	bool *stored_pages;         /* of the host's memory: the driver has stored there, ever */
 };

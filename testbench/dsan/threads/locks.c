@@ -32,10 +32,10 @@ static struct {
 /* What is read in one turn and written in a later one. */
 static struct shared {
 	uintptr_t at;
-	const void *locks[HELD]; /* each time held from the read to the write */
+	const void *locks[HELD]; /* held from the read to the write, each time so far */
 	unsigned n_locks;
-	bool locked; /* some lock was, at least once */
-	const void *locked_write;
+	bool locked;              /* a lock was held from the read to the write, at least once */
+	const void *locked_write; /* the write then */
 	struct calls locked_by;
 	struct {
 		const void *read, *write; /* NULL: never without a lock */
@@ -358,7 +358,7 @@ static void span_note(struct runner *r, uintptr_t at, uint32_t turn, const void 
 	if (n && !s->locked) {
 		s->locked = true;
 		s->n_locks = n;
-		memcpy(s->locks, locks, sizeof(locks));
+		memcpy(s->locks, locks, n * sizeof(*locks));
 		s->locked_write = write;
 		chain_take(&s->locked_by);
 	} else if (n && !locks_common(s, locks, n)) {
