@@ -419,8 +419,8 @@
 	  "the tests in the functions that the call came by first: what they compare, and which cases a condition leaves out", \
 	  "a region with remote atomics needs no local write") \
 	R(call_unexplained, \
-	  "a caller did not get what it expects of the layers above mlx4, and no rule says why; these functions ran last", \
-	  "no rule of the device: the layers above mlx4 promise their callers more than it can know", \
+	  "a caller did not get what it expects of the driver, and no rule says why; these functions ran last", \
+	  "no rule of the device: a driver promises its callers more than the device can know", \
 	  "the latest functions of the thread that made the last call, then those of the threads that it waits for", \
 	  "an event has the status of another one, and the program that gets it ends with an error") \
 	R(driver_crashed, \

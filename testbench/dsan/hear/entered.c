@@ -26,23 +26,33 @@ static void move_to_front(struct runner *r)
 }
 
 /* A loop enters the same functions again and again: they must not push out what came before it. */
-static bool is_recent(const struct runner *r, uint32_t at)
+static bool is_recent(const struct entered *e, uint32_t at)
 {
-	for (uint32_t n = 1; n <= LOOP && n <= r->n_entered; n++)
-		if (r->entered[(r->n_entered - n) % ENTERED] == at)
+	for (uint32_t n = 1; n <= LOOP && n <= e->n; n++)
+		if (e->at[(e->n - n) % ENTERED] == at)
 			return true;
 	return false;
 }
 
-void entered_note(struct runner *r, const void *pc)
+static bool note(struct runner *r, struct entered *e, const void *pc)
 {
 	const uint32_t at = code_offset(pc);
 
-	if (r->ends || is_recent(r, at))
-		return;
-	if (latest[0] != r)
+	if (r->ends || is_recent(e, at))
+		return false;
+	e->at[e->n++ % ENTERED] = at;
+	return true;
+}
+
+void entered_note(struct runner *r, const void *pc)
+{
+	if (note(r, &r->entered, pc) && latest[0] != r)
 		move_to_front(r);
-	r->entered[r->n_entered++ % ENTERED] = at;
+}
+
+void entered_note_visit(struct runner *r, const void *pc)
+{
+	note(r, &r->visited, pc);
 }
 
 static void on_enter(void *ctx, const void *pc)
@@ -95,13 +105,13 @@ static bool is_plumbing(const void *pc)
 	return n > 2 && (!strcmp(s.file + n - 2, ".h") || strstr(s.file, "host_driver/drv/drv.c"));
 }
 
-static unsigned names_of(const struct runner *r, char *names, size_t size)
+static unsigned names_of(const struct entered *e, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
 	unsigned n = 0;
 
-	for (uint32_t at = r->n_entered; at && r->n_entered - at < ENTERED; at--) {
-		const void *pc = code_pc(r->entered[(at - 1) % ENTERED]);
+	for (uint32_t at = e->n; at && e->n - at < ENTERED; at--) {
+		const void *pc = code_pc(e->at[(at - 1) % ENTERED]);
 
 		if (!is_plumbing(pc))
 			pcs[n++] = pc;
@@ -116,21 +126,25 @@ void entered_format(char *text, size_t size)
 
 	*text = 0;
 	if (r)
-		names_of(r, text, size);
+		names_of(&r->entered, text, size);
 }
 
 /* A thread that has entered none says nothing. */
 static bool thread_tell(const struct runner *r, size_t size, const char *before, FILE *out)
 {
-	char names[FIRST_CHARS];
+	char above[FIRST_CHARS], driver[FIRST_CHARS];
+	const unsigned n_above = names_of(&r->entered, above, size);
+	const unsigned n_driver = names_of(&r->visited, driver, size);
 
-	if (!names_of(r, names, size))
+	if (!n_above && !n_driver)
 		return false;
 	fputs(before, out);
 	if (r->c)
-		fprintf(out, "    host %u:   %s\n", r->c->host.platform->host, names);
+		fprintf(out, "    host %u:   ", r->c->host.platform->host);
 	else
-		fprintf(out, "    a thread: %s\n", names);
+		fprintf(out, "    a thread: ");
+	fprintf(out, "%s%s%s%s\n", above, n_above && n_driver ? "; " : "",
+		n_driver ? "in mlx4: " : "", driver);
 	return true;
 }
 
@@ -153,7 +167,7 @@ bool checkers_tell_calls(FILE *out)
 void checkers_forget_calls(void)
 {
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		latest[i]->n_entered = 0;
+		latest[i]->entered.n = latest[i]->visited.n = 0;
 	entered_forget();
 }
 

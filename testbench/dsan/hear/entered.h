@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which functions of the layers above mlx4, or of a transport in software, each thread has entered last.
- * A mistake there seldom breaks a rule of the device: a caller gets a wrong value, or waits for what never
- * comes. Then this is what is known of the way to it.
+ * Which functions of the driver, or of a transport in software, each thread has entered last. A mistake
+ * in the layers above mlx4 seldom breaks a rule of the device, and one in mlx4 not always: a caller gets a
+ * wrong value, or waits for what never comes. Then this is what is known of the way to it.
  */
 #ifndef TESTBENCH_DSAN_HEAR_ENTERED_H
 #define TESTBENCH_DSAN_HEAR_ENTERED_H

@@ -203,8 +203,10 @@ static void on_visit(void *ctx, const void *pc)
 {
 	struct runner *r = runner_now();
 
-	if (r)
-		trail_add(r, pc);
+	if (!r)
+		return;
+	trail_add(r, pc);
+	entered_note_visit(r, pc);
 }
 
 static void on_beyond(void *ctx, const char *what, const void *pc)

@@ -82,9 +82,12 @@ struct runner {
 	 * modulo 64; how long its trail was at the last one */
 	uint64_t refused;
 	uint32_t refused_at;
-	/* of entered.c: code_offset() of the functions above mlx4 that it has entered, and how many of
-	 * them it is in */
-	uint32_t entered[ENTERED], n_entered;
+	/* of entered.c: the functions above mlx4 that it has entered, and those of mlx4; then how many of
+	 * the first it is in */
+	struct entered {
+		uint32_t at[ENTERED]; /* code_offset() */
+		uint32_t n;           /* ever added */
+	} entered, visited;
 	unsigned depth;
 	uint32_t in[DEPTH]; /* those it is in, the outermost first */
 	uint32_t returns;   /* how often it has left the outermost one */
@@ -149,6 +152,7 @@ void locals_forget(void);
 
 /* entered.c */
 void entered_note(struct runner *r, const void *pc);
+void entered_note_visit(struct runner *r, const void *pc);
 
 /* waits.c */
 void waits_load(struct runner *r, uintptr_t at, size_t bytes);
