@@ -540,10 +540,11 @@ static void bus_catastrophe(void *ctx, const char *text)
 }
 
 /* An address for each host's memory, 1 TiB apart, and far from everything else in a 47-bit address
- * space, including the shadow memory of sanitizers. */
+ * space, including the shadow memory of sanitizers. A page has other places in the huge pages of the
+ * processor than in those of the bus, as behind an IOMMU. */
 static void *memory_address(unsigned index)
 {
-	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));
+	return (void *)(uintptr_t)(0x200000035000ull + ((uint64_t)index << 40));
 }
 
 static enum cfg_memory_order memory_order(const struct host *host)

@@ -403,6 +403,26 @@ struct holder *claims_cq_resized(struct claims *cl, uintptr_t at)
 
 /* --- commands --- */
 
+/* Pages that the driver gives to the device must be its own. How a guest maps its memory is not known. */
+static void given_check(const struct claims *cl, uint32_t opcode, uint64_t bus, uint64_t bytes)
+{
+	struct checker *c = cl->c;
+
+	for (uint64_t at = 0; at < bytes && !c->guest; at += CLAIM_PAGE_SIZE) {
+		const uintptr_t page = checker_address(c, bus + at);
+
+		if (checker_has(c, page) && cl->mapped[claims_page(cl, page)])
+			continue;
+		checker_report(
+			c, &(struct breach){RULE_dma_unmapped, {GUEST_COMMAND, opcode}, NULL, NULL},
+			"the device is given %llu bytes from 0x%llx on, and of those 0x%llx is not "
+			"mapped",
+			(unsigned long long)bytes, (unsigned long long)bus,
+			(unsigned long long)(bus + at));
+		return;
+	}
+}
+
 /* Pages of MAP_FA and MAP_ICM_AUX are the firmware's until they are unmapped. */
 static void area_claim(struct claims *cl, const struct hcr *command)
 {
@@ -415,6 +435,8 @@ static void area_claim(struct claims *cl, const struct hcr *command)
 		const struct vpm_entry *e = vpm_list_at_const(&list, i);
 		const uint64_t pages = UINT64_C(1) << vpm_entry_get_log_size(e);
 
+		given_check(cl, hcr_get_opcode(command), vpm_entry_get_pa(e),
+			    pages * CLAIM_PAGE_SIZE);
 		for (uint64_t n = 0; n < pages; n++)
 			claim_add(cl, h, vpm_entry_get_pa(e) + n * CLAIM_PAGE_SIZE, 0, CLAIM_PAGE);
 	}
@@ -478,6 +500,7 @@ void claims_icm_map(struct claims *cl, uint64_t va, uint64_t bus, uint64_t len)
 {
 	struct holder *h = holder_take(cl, HOLDER_ICM, 0);
 
+	given_check(cl, HCR_MAP_ICM, bus, len);
 	for (uint64_t at = 0; at < len; at += CLAIM_PAGE_SIZE)
 		claim_add(cl, h, bus + at, (uint32_t)((va + at) / CLAIM_PAGE_SIZE), CLAIM_PAGE);
 }

@@ -3,7 +3,8 @@
  * Regions that begin and end within pages. Every byte can be written, the first and the last
  * included, and the bytes just outside cannot, although they lie in pages that the region's
  * translations name. This holds for regions at other addresses than those of the bus, and for
- * regions of huge pages, also where bus and region do not have the same place in a huge page.
+ * regions of huge pages, also where bus and region do not have the same place in a huge page: a region
+ * may have the processor's addresses, or begin with a huge page.
  */
 /* behaviours: IBA-10.6.3-bounds */
 #include "model/interface/macros.h"
@@ -19,16 +20,44 @@ static const struct {
 	{PAGE + 8, 3 * PAGE}, {PAGE + 2048, PAGE + 2048}, {PAGE + 4095, 2 * PAGE + 1},
 };
 
+enum addresses {
+	OF_BUS,
+	SHIFTED_BY_PAGES,
+	SHIFTED_BY_HUGE_PAGES,
+	OF_PROCESSOR,
+	OF_HUGE_PAGE, /* the first byte is in the first page of a huge page */
+};
+
 static const struct {
-	uint64_t shift; /* of the region's addresses from those of the bus */
+	enum addresses addresses;
 	unsigned access;
 } kinds[] = {
-	{0, 0},
-	{0x7f0000123000, 0},
-	{0, IBV_ACCESS_HUGETLB},
-	{0x7f0000123000, IBV_ACCESS_HUGETLB},
-	{0x7f0000000000, IBV_ACCESS_HUGETLB},
+	{OF_BUS, 0},
+	{SHIFTED_BY_PAGES, 0},
+	{OF_BUS, IBV_ACCESS_HUGETLB},
+	{SHIFTED_BY_PAGES, IBV_ACCESS_HUGETLB},
+	{SHIFTED_BY_HUGE_PAGES, IBV_ACCESS_HUGETLB},
+	{OF_PROCESSOR, IBV_ACCESS_HUGETLB},
+	{OF_HUGE_PAGE, IBV_ACCESS_HUGETLB},
 };
+
+static uint64_t address_of(const struct tb_end *end, enum addresses addresses,
+			   const unsigned char *first)
+{
+	switch (addresses) {
+	case SHIFTED_BY_PAGES:
+		return tb_va(end, first) + 0x7f0000123000;
+	case SHIFTED_BY_HUGE_PAGES:
+		return tb_va(end, first) + 0x7f0000000000;
+	case OF_PROCESSOR:
+		return (uintptr_t)first;
+	case OF_HUGE_PAGE:
+		return 0x7f0000000000 + (uintptr_t)first % PAGE;
+	case OF_BUS:
+		break;
+	}
+	return tb_va(end, first);
+}
 
 /* A request to address va, which must end with that status. */
 static void reach(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct drv_mr *mr,
@@ -67,6 +96,7 @@ SCENARIO(region_ends_within, "regions that begin and end within pages, to the by
 		for_each_row(i, rows) {
 			name_row("at 0x%x, %u bytes, kind %u", rows[i].at, rows[i].len, k);
 			region(tb, a, b, rows[i].at, rows[i].len,
-			       tb_va(b, b->dst) + rows[i].at + kinds[k].shift, kinds[k].access);
+			       address_of(b, kinds[k].addresses, b->dst + rows[i].at),
+			       kinds[k].access);
 		}
 }
