@@ -80,6 +80,7 @@ struct wanted {
 	size_t in_len;
 	void *out; /* NULL: no output mailbox */
 	size_t out_len;
+	uint64_t out_sum; /* of what the caller has there before the call */
 	uint64_t begun_ps, timeout_ps;
 };
 

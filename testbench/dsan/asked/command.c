@@ -214,8 +214,10 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 			   a->command.answer.out_param, *out);
 	if (a->command.done && !rc)
 		wanted_answered(a);
-	if (rc)
+	if (rc) {
+		wanted_failed(a);
 		trail_refused(rc);
+	}
 	if (a->command.done)
 		ask_refusal(a, rc);
 	return rc;

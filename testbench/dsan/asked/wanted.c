@@ -181,3 +181,28 @@ void wanted_answered(const struct ask *a)
 		       "by %s",
 		       text, should[n], is[n], by);
 }
+
+/* FNV-1a */
+uint64_t wanted_out_sum(const struct wanted *w)
+{
+	const uint8_t *bytes = w->out;
+	uint64_t sum = 0xcbf29ce484222325;
+
+	for (size_t n = 0; bytes && n < w->out_len; n++)
+		sum = (sum ^ bytes[n]) * 0x100000001b3;
+	return sum;
+}
+
+void wanted_failed(const struct ask *a)
+{
+	const struct wanted *w = &a->command.wants;
+	char by[CHAIN_BYTES];
+
+	if (!w->known || wanted_out_sum(w) == w->out_sum)
+		return;
+	chain_format(&a->command.by, by, sizeof(by));
+	checker_report(a->c, &(struct breach){RULE_command_answer, object_of(a), NULL, NULL},
+		       "the command has failed, and what the caller has for its answer is changed: "
+		       "given by %s",
+		       by);
+}

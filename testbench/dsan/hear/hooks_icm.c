@@ -185,13 +185,14 @@ W(int, drv_icm_map, struct drv_device *dev, const struct drv_icm *icm, uint16_t 
 	return __real_drv_icm_map(dev, icm, op, virt);
 }
 
-/* Source: Linux MLX4_CMD_TIME_CLASS_A: a command has 60 s */
-static void timeout_want(struct ask *a, const struct drv_device *dev)
+/* Source of the time: Linux MLX4_CMD_TIME_CLASS_A: a command has 60 s */
+static void command_begins(struct ask *a, const struct drv_device *dev)
 {
 	struct wanted *w = &a->command.wants;
 
 	if (drv_cmd_is_closing((uint16_t)w->op))
 		trail_undoes();
+	w->out_sum = wanted_out_sum(w);
 	w->begun_ps = dev->p->ops->now_ps(dev->p);
 	if (!w->timeout_ps)
 		w->timeout_ps = dev->options.command_timeout_ps;
@@ -208,7 +209,7 @@ static void timeout_want(struct ask *a, const struct drv_device *dev)
                                                                                                    \
 		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
 		inner.command.wants = (struct wanted){.known = true, __VA_ARGS__};                 \
-		timeout_want(&inner, dev);                                                         \
+		command_begins(&inner, dev);                                                       \
 		ask_mark(&inner);                                                                  \
 		rc = call;                                                                         \
 		rc = asked_command_end(&inner, rc, result);                                        \

@@ -336,7 +336,7 @@ static void reuse_check(const struct drv_bitmap *b, uint32_t number, const void 
 					 pc,
 					 NULL},
 			"number 0x%x is given out by drv_bitmap_alloc, and it is the one that "
-			"was given back last; %u of %u are in use",
+			"drv_bitmap_free took back last; %u of %u are in use",
 			number, b->used, b->size);
 	last->b = NULL;
 }
@@ -365,6 +365,32 @@ W(int, drv_bitmap_init, struct drv_bitmap *b, uint32_t size, uint32_t mask, uint
 	return rc;
 }
 
+/* Of these the number itself is the place in a table or in the BAR, so it has no further high bits. Source:
+ * Linux mlx4_bitmap_init of UARs, CQs, SRQs, XRC domains and multicast groups: the mask is num - 1 */
+static const struct drv_device *places_of(const struct drv_bitmap *b)
+{
+	for (unsigned i = 0; i < DEVICES; i++) {
+		const struct drv_device *dev = devices[i];
+
+		if (dev && (b == &dev->uars || b == &dev->cqs || b == &dev->srqs ||
+			    b == &dev->xrcds || b == &dev->mcgs))
+			return dev;
+	}
+	return NULL;
+}
+
+static void place_check(const struct drv_bitmap *b, uint32_t number)
+{
+	const struct drv_device *dev = number < b->size ? NULL : places_of(b);
+
+	if (dev && checker_of_host(dev->p->host) && maker_of(b)->b == b)
+		checker_report(checker_of_host(dev->p->host),
+			       &(struct breach){RULE_range_exceeded, {0}, maker_of(b)->pc, NULL},
+			       "number 0x%x is given out, of 0x%x that there are; who made the "
+			       "allocator",
+			       number, b->size);
+}
+
 static void maker_note(const struct drv_bitmap *b)
 {
 	struct ask *a = ask_running();
@@ -380,15 +406,14 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 
 	if (rc && b->used >= b->size / 2)
 		trail_refused(rc);
-	if (!rc)
-		counted_number_taken(b, used, *number, HERE);
-	if (!rc)
-		maker_note(b);
-	if (!rc)
-		reuse_check(b, *number, HERE);
-	if (!rc)
-		taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
-	return rc;
+	if (rc)
+		return rc;
+	counted_number_taken(b, used, *number, HERE);
+	maker_note(b);
+	place_check(b, *number);
+	reuse_check(b, *number, HERE);
+	taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
+	return 0;
 }
 
 /* The driver finds the object of a number in a table; nobody may find it there when somebody else can get
