@@ -274,6 +274,7 @@ void checker_recent(const struct checker *c, uint32_t since, char *text, size_t 
 /* The same places, which checker_functions() turns into a text. */
 void checker_recent_calls(const struct checker *c, uint32_t since, struct calls *calls);
 /* The functions of these places, each once. */
+void checker_functions_add(const void *pc, char *text, size_t size);
 void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size);
 /* Whether that place is in the driver, and not in a scenario or program. */
 bool checker_in_driver(const void *pc);

@@ -155,7 +155,7 @@ static bool is_named(const char *text, const char *name)
 
 /* The functions of the driver at that place, past what is inlined there from the rows of the
  * interface: the innermost first. A function that is inlined is told with the one that it is in. */
-static void functions_add(const void *pc, char *text, size_t size)
+void checker_functions_add(const void *pc, char *text, size_t size)
 {
 	struct symbol s[INLINED];
 	const size_t n = symbols_find(pc, s, INLINED);
@@ -176,14 +176,14 @@ void checker_functions(const void *const *pcs, unsigned n, char *text, size_t si
 {
 	text[0] = 0;
 	for (unsigned i = 0; i < n; i++)
-		functions_add(pcs[i], text, size);
+		checker_functions_add(pcs[i], text, size);
 }
 
 void checker_recent(const struct checker *c, uint32_t since, char *text, size_t size)
 {
 	text[0] = 0;
 	for (uint32_t n = c->n_recent; n != since && c->n_recent - n < RECENT; n--)
-		functions_add(code_pc(c->recent[(n - 1) % RECENT]), text, size);
+		checker_functions_add(code_pc(c->recent[(n - 1) % RECENT]), text, size);
 }
 
 void checker_recent_calls(const struct checker *c, uint32_t since, struct calls *calls)

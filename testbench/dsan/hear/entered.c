@@ -148,6 +148,16 @@ static bool thread_tell(const struct runner *r, size_t size, const char *before,
 	return true;
 }
 
+static void setters_tell(const struct runner *r, FILE *out)
+{
+	char above[FIRST_CHARS], setters[FIRST_CHARS];
+
+	names_of(&r->entered, above, sizeof(above));
+	setters_format(r, above, setters, sizeof(setters));
+	if (*setters)
+		fprintf(out, "    what it read last was set by %s\n", setters);
+}
+
 bool checkers_tell_calls(FILE *out)
 {
 	const struct guest_rule_row *rule = &guest_rules[RULE_call_unexplained];
@@ -156,9 +166,16 @@ bool checkers_tell_calls(FILE *out)
 
 	snprintf(title, sizeof(title), "%s: %s. By thread, the latest first:\n", rule->name,
 		 rule->meaning);
-	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		told += thread_tell(latest[i], told ? OTHER_CHARS : FIRST_CHARS, told ? "" : title,
-				    out);
+	for (unsigned i = 0; i < LATEST && latest[i]; i++) {
+		const bool first = !told;
+
+		if (!thread_tell(latest[i], first ? FIRST_CHARS : OTHER_CHARS, first ? title : "",
+				 out))
+			continue;
+		told++;
+		if (first)
+			setters_tell(latest[i], out);
+	}
 	if (told)
 		fprintf(out, "    look at:  %s\n", rule->look);
 	return told > 0;

@@ -315,6 +315,13 @@ W(int, ib_cm_init_qp_attr, struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int 
 	return rc;
 }
 
+/* A function of the driver's would begin a new trail. */
+static bool same_peer(const struct rdma_ah_attr *a, const struct rdma_ah_attr *b)
+{
+	return a->dlid == b->dlid && a->port_num == b->port_num &&
+	       !memcmp(a->grh.dgid.raw, b->grh.dgid.raw, sizeof(a->grh.dgid.raw));
+}
+
 /* Source: IBA 12.8.2, 17.2.8; Linux cm_notify (cm_migrate) */
 W(int, ib_cm_notify, struct ib_cm_id *cm_id, enum ib_event_type event)
 {
@@ -325,7 +332,7 @@ W(int, ib_cm_notify, struct ib_cm_id *cm_id, enum ib_event_type event)
 	char names[NAMES_BYTES];
 
 	if (!c || rc || event != IB_EVENT_PATH_MIG ||
-	    (id->av.port == alternate.port && cm_av_same_peer(&id->av, &alternate)))
+	    (id->av.port == alternate.port && same_peer(&id->av.ah, &alternate.ah)))
 		return rc;
 	entered_format(names, sizeof(names));
 	c->tell(c, &(struct breach){RULE_mad_differs, {0}, NULL, NULL},

@@ -184,7 +184,7 @@ void trail_format_meanwhile(char *text, size_t size)
 void checkers_tell_accepted(const char *call, int result)
 {
 	const struct runner *r = runner_now();
-	char names[FUNCTIONS_BYTES], others[FUNCTIONS_BYTES];
+	char names[FUNCTIONS_BYTES], others[FUNCTIONS_BYTES], setters[FUNCTIONS_BYTES];
 	struct ran ran = {0};
 
 	if (!r || !r->c)
@@ -195,23 +195,28 @@ void checkers_tell_accepted(const char *call, int result)
 	if (!*names)
 		return;
 	trail_format_meanwhile(others, sizeof(others));
+	setters_format(r, names, setters, sizeof(setters));
 	checker_report(r->c, &(struct breach){RULE_call_accepted, r->subject, NULL, NULL},
 		       "%s succeeds, and should give %d (%s)%s; its functions, the first "
-		       "ones first: %s",
-		       call, result, strerror(-result), others, names);
+		       "ones first: %s%s%s",
+		       call, result, strerror(-result), others, names,
+		       *setters ? "; what they read was set by " : "", setters);
 }
 
 void checkers_tell_refused(const char *call, int rc)
 {
 	const struct runner *r = runner_now();
-	char names[FUNCTIONS_BYTES];
+	char names[FUNCTIONS_BYTES], setters[FUNCTIONS_BYTES];
 
 	if (!r || !r->c || explained(r, rc) || rc == -EIO || rc == -ETIMEDOUT)
 		return;
 	trail_format_before_undo(names, sizeof(names));
-	if (*names)
-		checker_report(r->c, &(struct breach){RULE_call_refused, r->subject, NULL, NULL},
-			       "%s gives %d (%s), and nothing was refused to the driver; its "
-			       "functions that ran before it gave up: %s",
-			       call, rc, strerror(-rc), names);
+	if (!*names)
+		return;
+	setters_format(r, names, setters, sizeof(setters));
+	checker_report(r->c, &(struct breach){RULE_call_refused, r->subject, NULL, NULL},
+		       "%s gives %d (%s), and nothing was refused to the driver; its "
+		       "functions that ran before it gave up: %s%s%s",
+		       call, rc, strerror(-rc), names,
+		       *setters ? "; what they read was set by " : "", setters);
 }

@@ -106,6 +106,7 @@ bool freed_take(void *at, const void *pc)
 		return true;
 	locks_memory_gone((uintptr_t)at, bytes);
 	flags_memory_gone((uintptr_t)at, bytes);
+	setters_memory_gone((uintptr_t)at, bytes);
 	handlers_memory_gone(r, (uintptr_t)at, bytes, pc);
 	waits_memory_gone(r, (uintptr_t)at, bytes);
 	while (first != end && (end - first == BLOCKS || kept + bytes > KEPT_BYTES))

@@ -167,6 +167,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	locks_store(r, at, pc);
 	waits_store(r, at, bytes, pc);
 	flags_store(r, at, bytes, pc);
+	setters_store(r, at, bytes, pc);
 	accesses_add(&r->stores, at, bytes, pc);
 }
 
@@ -388,6 +389,7 @@ void threads_leave(struct platform *p)
 	locals_forget();
 	heap_forget();
 	counts_forget();
+	setters_forget();
 	newest = NULL;
 	for (unsigned i = 0; i < RUNNERS; i++) {
 		free(runners[i]);

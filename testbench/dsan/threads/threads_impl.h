@@ -154,6 +154,14 @@ void locals_forget(void);
 void entered_note(struct runner *r, const void *pc);
 void entered_note_visit(struct runner *r, const void *pc);
 
+/* setters.c */
+void setters_store(const struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+void setters_memory_gone(uintptr_t at, size_t bytes);
+void setters_forget(void);
+/* The functions that had stored last, before this call, what the thread has loaded in this turn, and who
+ * called them: of the latest load first. Those that are named in `besides` are left out. */
+void setters_format(const struct runner *r, const char *besides, char *text, size_t size);
+
 /* waits.c */
 void waits_load(struct runner *r, uintptr_t at, size_t bytes);
 void waits_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Who has set what a call went by. A call may decide wrongly although its own functions are right: what
+ * they read was set wrongly, by a function that has ended long ago.
+ */
+#include "testbench/dsan/threads/threads_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LOG_SLOTS = 15,
+	SLOTS = 1 << LOG_SLOTS,
+	PART = 4,
+	PARTS_MAX = 64,
+	FORGOTTEN_BYTES = 4096, /* of memory that is freed */
+	NAMES_BYTES = 800
+};
+
+/* The store to an address that was made last, and the last one before the call that made it. Another
+ * address may take its place. */
+static struct setter {
+	uintptr_t at;
+	struct set {
+		uint32_t pc, caller; /* code_offset(); 0: none is known */
+		uint32_t nth;
+		uint32_t call; /* where the trail of the call began */
+		bool copied;   /* a part of a longer store */
+	} last, before;
+} setters[SLOTS];
+static uint32_t count;
+
+static struct setter *place_of(uintptr_t at)
+{
+	return &setters[(uint32_t)(at * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOG_SLOTS))];
+}
+
+static void set(const struct runner *r, uintptr_t at, const void *pc, bool copied)
+{
+	struct setter *s = place_of(at);
+
+	if (s->at != at)
+		*s = (struct setter){.at = at};
+	else if (s->last.call != r->trail_from)
+		s->before = s->last;
+	s->last = (struct set){code_offset(pc),
+			       r->depth > 1 && r->depth <= DEPTH ? r->in[r->depth - 2] : 0, ++count,
+			       r->trail_from, copied};
+}
+
+void setters_store(const struct runner *r, uintptr_t at, size_t bytes, const void *pc)
+{
+	if (on_own_stack(at))
+		return;
+	if (bytes <= sizeof(uint64_t)) {
+		set(r, at, pc, false);
+		return;
+	}
+	at &= ~(uintptr_t)(PART - 1);
+	for (size_t n = 0; n < bytes / PART && n < PARTS_MAX; n++)
+		set(r, at + n * PART, pc, true);
+}
+
+void setters_memory_gone(uintptr_t at, size_t bytes)
+{
+	for (size_t n = 0; n < bytes && n < FORGOTTEN_BYTES; n++) {
+		struct setter *s = place_of(at + n);
+
+		if (s->at == at + n)
+			*s = (struct setter){0};
+	}
+}
+
+void setters_forget(void)
+{
+	memset(setters, 0, sizeof(setters));
+}
+
+static const struct set *set_before(uintptr_t at, uint32_t call)
+{
+	const struct setter *s = place_of(at);
+
+	if (s->at != at)
+		return NULL;
+	return s->last.call == call ? &s->before : &s->last;
+}
+
+static const struct set *set_of(uintptr_t at, uint32_t call)
+{
+	const struct set *alone = set_before(at, call),
+			 *part = set_before(at & ~(uintptr_t)(PART - 1), call);
+
+	if (part && part->copied && (!alone || part->nth > alone->nth))
+		return part;
+	return alone;
+}
+
+void setters_format(const struct runner *r, const char *besides, char *text, size_t size)
+{
+	const unsigned kept = accesses_kept(&r->loads);
+	char names[NAMES_BYTES];
+	size_t from;
+
+	snprintf(names, sizeof(names), "%s", besides);
+	from = strlen(names);
+	for (unsigned i = 1; i <= kept; i++) {
+		const struct access *load = &r->loads.newest[(r->loads.n - i) % ACCESSES];
+		const struct set *s = set_of(load->at, r->trail_from);
+
+		if (!s || !s->pc || on_own_stack(load->at))
+			continue;
+		checker_functions_add(code_pc(s->pc), names, sizeof(names));
+		if (s->caller)
+			checker_functions_add(code_pc(s->caller), names, sizeof(names));
+	}
+	if (from && names[from])
+		from += strlen(", ");
+	snprintf(text, size, "%s", names + from);
+}
