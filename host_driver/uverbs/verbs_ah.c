@@ -35,7 +35,7 @@ static int ah_from_roce(struct ibv_context *context, uint8_t port, const struct 
 		(const void *)((const uint8_t *)area + UD_GRH_AREA - sizeof(*ip));
 	const struct grh *grh = area;
 
-	if (index < 0)
+	if (index < 0 || (version == 1 && grh_get_next_hdr(grh) != GRH_NEXT_BTH))
 		return -1;
 	a.grh.sgid_index = (uint8_t)index;
 	if (version == 2 && gid_is_ipv4(a.grh.dgid.raw)) {
