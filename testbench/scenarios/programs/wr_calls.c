@@ -3,14 +3,15 @@
  * Each request of a reliable and of an unreliable connection, posted by calls: what the peer is told of it
  * and every byte of memory are compared. The values of a request are those of the last ibv_wr_set_ call
  * before the next one, a list that is aborted posts nothing, and a list that is shorter than the one before
- * it posts only its own requests. No other scenario posts by calls and compares all of the memory.
+ * it posts only its own requests. A request that is used again has room for more entries and more bytes than
+ * it had before. No other scenario posts by calls and compares all of the memory.
  */
 /* behaviours: POST-calls */
 #include "testbench/scenarios/programs/by_calls.h"
 
 #include <stdlib.h>
 
-enum { IMM = 0x12345678, AT_WORD = HALF + 4096 };
+enum { IMM = 0x12345678, AT_WORD = HALF + 4096, LISTED = 4, PIECE = 17 };
 
 #define ADDEND UINT64_C(0xff22334455)
 
@@ -140,6 +141,58 @@ static int aborts(struct by_calls *x)
 	return nothing_else(x) ? __LINE__ : 0;
 }
 
+/* Requests of a list as places in the next one: each with that many entries, or minus that many bytes
+ * inline. The list grows and shrinks, and so does each place. */
+static const struct {
+	unsigned n;
+	int of[LISTED];
+} lists[] = {
+	{2, {1, -3}}, {4, {3, -INLINE, 2, -1}},     {3, {-5, 1, 0}}, {4, {-INLINE, 3, 3, 2}},
+	{1, {2}},     {4, {2, -INLINE + 1, -9, 3}},
+};
+
+static void add_write(struct by_calls *x, int of, unsigned from, unsigned to)
+{
+	struct ibv_sge sges[SGES];
+	struct ibv_data_buf pieces[2] = {{x->image + from, 1}, {x->image + from + 1, 0}};
+
+	ibv_wr_rdma_write(x->calls, x->mr->rkey, at(x, to));
+	for (int k = 0; k < of; k++) {
+		const unsigned skip = (unsigned)k * 2 * PIECE;
+
+		sges[k] = (struct ibv_sge){at(x, from + skip), PIECE, x->mr->lkey};
+		memcpy(x->image + to + (unsigned)k * PIECE, x->image + from + skip, PIECE);
+	}
+	if (of > 0) {
+		ibv_wr_set_sge_list(x->calls, (size_t)of, sges);
+	} else if (of < 0) {
+		pieces[1].length = (size_t)-of - 1;
+		ibv_wr_set_inline_data_list(x->calls, 2, pieces);
+		memcpy(x->image + to, x->image + from, (size_t)-of);
+	}
+}
+
+static int reuses(struct by_calls *x)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(lists); i++) {
+		ibv_wr_start(x->calls);
+		for (unsigned k = 0; k < lists[i].n; k++) {
+			x->calls->wr_id = 60 + k;
+			x->calls->wr_flags = IBV_SEND_SIGNALED;
+			add_write(x, lists[i].of[k], 3000 + 11 * i + 300 * k,
+				  HALF + 5000 + (LISTED * i + k) * INLINE);
+		}
+		if (ibv_wr_complete(x->calls))
+			return __LINE__;
+		for (unsigned k = 0; k < lists[i].n; k++)
+			if (IS(x, 0, .wr_id = 60 + k, .opcode = IBV_WC_RDMA_WRITE))
+				return __LINE__;
+		if (nothing_else(x))
+			return __LINE__;
+	}
+	return 0;
+}
+
 static int post_all(struct by_calls *x)
 {
 	int rc = open_by_calls(x);
@@ -152,6 +205,8 @@ static int post_all(struct by_calls *x)
 		rc = answers(x);
 	if (!rc)
 		rc = aborts(x);
+	if (!rc)
+		rc = reuses(x);
 	return rc ? rc : close_by_calls(x);
 }
 
