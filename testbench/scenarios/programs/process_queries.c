@@ -4,6 +4,7 @@
  * No traffic depends on most of it, so a wrong value would never show.
  */
 /* behaviours: IBA-11.2.1.2-query-hca */
+#include "model/interface/dev_cap.h"
 #include "model/interface/macros.h"
 #include "testbench/programs.h"
 
@@ -56,6 +57,48 @@ static int device_is(struct ibv_context *c, const struct drv_device_attr *d)
 	    DIFFER(is->phys_port_cnt, d->ports) || is->atomic_cap != IBV_ATOMIC_HCA)
 		return __LINE__;
 	return is->device_cap_flags & IBV_DEVICE_XRC ? 0 : __LINE__;
+}
+
+/* What the driver does not know from the device, or in another form. Source: mlx4_ib */
+static int limits_are(struct ibv_context *c, const struct drv_device_attr *d)
+{
+	static const struct {
+		unsigned cap, flag;
+	} caps[] = {
+		{DEV_CAP_BAD_PKEY_CNT, IBV_DEVICE_BAD_PKEY_CNTR},
+		{DEV_CAP_BAD_QKEY_CNT, IBV_DEVICE_BAD_QKEY_CNTR},
+		{DEV_CAP_APM, IBV_DEVICE_AUTO_PATH_MIG},
+		{DEV_CAP_UD_AV_PORT, IBV_DEVICE_UD_AV_PORT_ENFORCE},
+		{DEV_CAP_XRC, IBV_DEVICE_XRC},
+		{DEV_CAP_MEM_WINDOW, IBV_DEVICE_MEM_WINDOW},
+		{DEV_CAP_MEM_WINDOW, IBV_DEVICE_MEM_WINDOW_TYPE_2B},
+	};
+	const unsigned always = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |
+				IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+				IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	const unsigned sge = d->max_send_sge < d->max_recv_sge ? d->max_send_sge : d->max_recv_sge;
+	struct ibv_device_attr_ex ex;
+	struct ibv_device_attr *is = &ex.orig_attr;
+
+	memset(&ex, 0x77, sizeof(ex));
+	if (ibv_query_device_ex(c, NULL, &ex) || ex.comp_mask || DIFFER(is->max_sge, sge) ||
+	    is->max_mr_size != UINT64_MAX || is->page_size_cap != 0xfffff000)
+		return __LINE__;
+	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
+		if (DIFFER(!!(is->device_cap_flags & caps[i].flag), d->flags >> caps[i].cap & 1))
+			return __LINE__;
+	if ((is->device_cap_flags & always) != always)
+		return __LINE__;
+	if (is->max_mcast_grp < 1 || is->max_mcast_qp_attach < 1 || is->max_ah < 1 ||
+	    is->max_total_mcast_qp_attach != is->max_mcast_grp * is->max_mcast_qp_attach)
+		return __LINE__;
+	if (is->max_ee || is->max_rdd || is->max_ee_rd_atom || is->max_raw_ipv6_qp || is->max_fmr)
+		return __LINE__;
+	return ex.completion_timestamp_mask == (UINT64_C(1) << 48) - 1 &&
+			       ex.cq_mod_caps.max_cq_count == UINT16_MAX &&
+			       ex.cq_mod_caps.max_cq_period == UINT16_MAX
+		       ? 0
+		       : __LINE__;
 }
 
 static int names_are(struct ibv_context *c, const struct drv_device_attr *d)
@@ -183,6 +226,8 @@ static int program(void *arg)
 		return __LINE__;
 	ibv_free_device_list(list);
 	rc = device_is(c, &t->device);
+	if (!rc)
+		rc = limits_are(c, &t->device);
 	if (!rc)
 		rc = names_are(c, &t->device);
 	if (!rc)
