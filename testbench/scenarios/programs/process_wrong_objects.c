@@ -46,6 +46,7 @@ static int queues(void *arg)
 	REFUSED(ibv_create_cq(p->context, -1, NULL, channel, 0), EINVAL);
 	REFUSED(ibv_create_cq(p->context, TOO_MANY, NULL, channel, 0), EINVAL);
 	REFUSED(ibv_create_cq(p->context, 1, NULL, channel, NO_VECTOR), EINVAL);
+	GIVES(channel->refcnt, 0);
 	cq = ibv_create_cq(p->context, ROOM, NULL, channel, 0);
 	if (!cq || !ibv_modify_cq(cq, &moderate))
 		return __LINE__;
