@@ -10,7 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LATEST = 4, FIRST_CHARS = 330, OTHER_CHARS = 120, TITLE_CHARS = 400, LOOP = 24 };
+enum {
+	LATEST = 4,
+	FIRST_CHARS = 330,
+	OTHER_CHARS = 120,
+	SETTERS_CHARS = 200,
+	TITLE_CHARS = 400,
+	LOOP = 24
+};
 
 /* The threads that have entered a function last, the newest first. */
 static struct runner *latest[LATEST];
@@ -120,13 +127,20 @@ static unsigned names_of(const struct entered *e, char *names, size_t size)
 	return n;
 }
 
-void entered_format(char *text, size_t size)
+void entered_format(char text[ENTERED_CHARS])
 {
 	const struct runner *r = runner_now();
 
+	char setters[SETTERS_CHARS - 32]; /* behind the words before them */
+
 	*text = 0;
-	if (r)
-		names_of(&r->entered, text, size);
+	if (!r)
+		return;
+	names_of(&r->entered, text, ENTERED_CHARS - SETTERS_CHARS);
+	setters_format(r, text, setters, sizeof(setters));
+	if (*setters)
+		snprintf(text + strlen(text), ENTERED_CHARS - strlen(text),
+			 "; what they read was set by %s", setters);
 }
 
 /* A thread that has entered none says nothing. */

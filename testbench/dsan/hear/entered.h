@@ -18,8 +18,9 @@ void entered_leave(void);
  * so the functions that undo are not noted. */
 void entered_process_ends(bool ends);
 bool entered_process_is_ending(void);
-/* The functions that the running thread has entered, the latest first. */
-void entered_format(char *text, size_t size);
+/* The functions that the running thread has entered, the latest first, and those that set what it read. */
+enum { ENTERED_CHARS = 440 };
+void entered_format(char text[ENTERED_CHARS]);
 /* No thread has entered any. */
 void entered_forget(void);
 

@@ -58,10 +58,10 @@ static void differs(const struct came *came, const char *who, const char *what, 
 		    uint64_t says, const void *at, size_t bytes)
 {
 	const void *pc = wrote_find((uintptr_t)at, bytes);
-	char names[MESSAGE_NAMES_BYTES] = "";
+	char names[ENTERED_CHARS] = "";
 
 	if (!pc)
-		entered_format(names, sizeof(names));
+		entered_format(names);
 	came->c->tell(came->c, &(struct breach){RULE_event_differs, {0}, pc, NULL},
 		      "%s of a message that came (attribute 0x%x) says %s 0x%llx, and in the "
 		      "message it is "
@@ -574,11 +574,11 @@ static unsigned answer_due(struct cm_device *cm, const struct smp *mad)
 
 static void answered_check(const struct came *came, unsigned due, unsigned before)
 {
-	char names[MESSAGE_NAMES_BYTES];
+	char names[ENTERED_CHARS];
 
 	if (!due || connections_sent_count(came->c, due) != before)
 		return;
-	entered_format(names, sizeof(names));
+	entered_format(names);
 	came->c->tell(came->c, &(struct breach){RULE_mad_lost, {0}, NULL, NULL},
 		      "a %s came again, so its answer was lost, and it is not answered again: its "
 		      "sender will "
@@ -620,14 +620,14 @@ static struct waits waits_of(struct cm_device *cm, const struct smp *mad)
  * ib_cancel_mad */
 static void timer_check(const struct came *came, struct cm_device *cm, const struct waits *before)
 {
-	char names[MESSAGE_NAMES_BYTES];
+	char names[ENTERED_CHARS];
 
 	if (!before->id || before->deadline == CM_NEVER ||
 	    cm_id_find(cm, before->local) != before->id ||
 	    (before->id->ib.state == before->state && before->id->ib.lap_state == before->lap) ||
 	    before->id->deadline != before->deadline)
 		return;
-	entered_format(names, sizeof(names));
+	entered_format(names);
 	came->c->tell(
 		came->c, &(struct breach){RULE_mad_lost, {0}, NULL, NULL},
 		"a message has come that ends the wait for an answer, and the timer goes on: "

@@ -329,12 +329,12 @@ W(int, ib_cm_notify, struct ib_cm_id *cm_id, enum ib_event_type event)
 	const struct cm_id *id = (const void *)cm_id;
 	const struct cm_av alternate = id->alt_av;
 	const int rc = __real_ib_cm_notify(cm_id, event);
-	char names[NAMES_BYTES];
+	char names[ENTERED_CHARS];
 
 	if (!c || rc || event != IB_EVENT_PATH_MIG ||
 	    (id->av.port == alternate.port && same_peer(&id->av.ah, &alternate.ah)))
 		return rc;
-	entered_format(names, sizeof(names));
+	entered_format(names);
 	c->tell(c, &(struct breach){RULE_mad_differs, {0}, NULL, NULL},
 		"a connection has migrated to its alternate path, and its messages still take the "
 		"path that it has left; these ran last: %s",

@@ -25,11 +25,11 @@ static struct checker *checker_of(const struct ibv_context *context)
 
 static void tell(struct checker *c, enum guest_rule rule, const char *call, const char *what)
 {
-	char names[NAMES_BYTES];
+	char names[ENTERED_CHARS];
 
 	if (!c)
 		return;
-	entered_format(names, sizeof(names));
+	entered_format(names);
 	c->tell(c, &(struct breach){rule, {0}, NULL, NULL}, "%s: %s; it came by %s", call, what,
 		names);
 }

@@ -56,9 +56,9 @@ static const struct ib_rdma_wr *request_of(const struct rdma_rw_ctx *ctx, unsign
 
 static void differs(const struct ask *a, const char *what, uint64_t is, uint64_t should)
 {
-	char names[NAMES_BYTES];
+	char names[ENTERED_CHARS];
 
-	entered_format(names, sizeof(names));
+	entered_format(names);
 	a->c->tell(
 		a->c, &(struct breach){RULE_request_differs, {0}, NULL, NULL},
 		"%s: a request of the context has the %s 0x%llx, and it should be 0x%llx; it came "

@@ -180,6 +180,7 @@ static void on_enter(void *ctx, const void *pc)
 	stored(r);
 	if (!r->asked)
 		trail_begin();
+	trail_add(r, pc); /* a function that only computes accesses no memory */
 	if (r->depth < DEPTH)
 		r->in[r->depth] = code_offset(pc);
 	r->depth++;
