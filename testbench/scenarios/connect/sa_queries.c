@@ -128,34 +128,147 @@ static void selectors(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	}
 }
 
+/* A value that no path has is no matter unless the component mask names it. A selector and its value count
+ * only together. */
 static void other_components(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
+	static const struct {
+		const char *name;
+		void (*say)(struct path_record *r, uint32_t value);
+		uint32_t value;
+		uint64_t named;
+		unsigned status; /* if it is named */
+	} rows[] = {{"a partition without members", path_record_set_pkey, OTHER_PKEY, BIT(PKEY),
+		     NO_PATH},
+		    {"its limited members", path_record_set_pkey, OTHER_PKEY & ~PKEY_FULL_MEMBER,
+		     BIT(PKEY), NO_PATH},
+		    {"the partition of all", path_record_set_pkey, PKEY_DEFAULT, BIT(PKEY),
+		     MAD_STATUS_OK},
+		    {"its limited members", path_record_set_pkey, PKEY_DEFAULT & ~PKEY_FULL_MEMBER,
+		     BIT(PKEY), MAD_STATUS_OK},
+		    {"no partition", path_record_set_pkey, 0, BIT(PKEY), NO_PATH},
+		    {"another service level", path_record_set_sl, 1, BIT(SL), NO_PATH},
+		    {"the last service level", path_record_set_sl, 15, BIT(SL), NO_PATH},
+		    {"the service level", path_record_set_sl, 0, BIT(SL), MAD_STATUS_OK},
+		    {"raw packets", path_record_set_raw_traffic, 1, BIT(RAW), NO_PATH},
+		    {"no raw packets", path_record_set_raw_traffic, 0, BIT(RAW), MAD_STATUS_OK},
+		    {"a source LID of nobody", path_record_set_slid, 0x40, BIT(SLID), NO_PATH},
+		    {"a destination LID of nobody", path_record_set_dlid, 0x40, BIT(DLID), NO_PATH},
+		    {"a selector without MTU", path_record_set_mtu_selector, SA_SELECT_GREATER,
+		     BIT(MTU_SELECTOR), MAD_STATUS_OK},
+		    {"an MTU without selector", path_record_set_mtu, IBV_MTU_256, BIT(MTU),
+		     MAD_STATUS_OK},
+		    {"a selector without rate", path_record_set_rate_selector, SA_SELECT_LESS,
+		     BIT(RATE_SELECTOR), MAD_STATUS_OK},
+		    {"a rate without selector", path_record_set_rate, 63, BIT(RATE), MAD_STATUS_OK},
+		    {"a selector without life time", path_record_set_life_selector, SA_SELECT_LESS,
+		     BIT(LIFE_SELECTOR), MAD_STATUS_OK},
+		    {"a life time without selector", path_record_set_life_time, 1, BIT(LIFE),
+		     MAD_STATUS_OK}};
 	struct query q;
 
-	name_row("a partition without members");
+	name_row("%s", "by the other's LIDs");
 	query_between(tb, &q, b, a);
-	path_record_set_pkey(q.record, OTHER_PKEY);
-	query_say(&q, BIT(PKEY));
+	path_record_set_slid(q.record, a->lid);
+	query_say(&q, BIT(SLID));
 	ask_sa(tb, b, &q, NO_PATH);
-	name_row("the partition of all");
 	query_between(tb, &q, b, a);
-	path_record_set_pkey(q.record, PKEY_DEFAULT);
-	query_say(&q, BIT(PKEY));
+	path_record_set_dlid(q.record, b->lid);
+	query_say(&q, BIT(DLID));
+	ask_sa(tb, b, &q, NO_PATH);
+	for_each_row(i, rows) {
+		name_row("%s, not named", rows[i].name);
+		query_between(tb, &q, b, a);
+		rows[i].say(q.record, rows[i].value);
+		ask_sa(tb, b, &q, MAD_STATUS_OK);
+		name_row("%s", rows[i].name);
+		query_between(tb, &q, b, a);
+		rows[i].say(q.record, rows[i].value);
+		query_say(&q, rows[i].named);
+		ask_sa(tb, b, &q, rows[i].status);
+	}
+}
+
+/* Which of the ends are named, and how. b asks. */
+static void ends(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const struct {
+		const char *name;
+		uint64_t named;
+		bool to_itself, wrong; /* wrong: what is not named is nobody's */
+		unsigned status;
+	} rows[] = {{"no source", BIT(DGID), false, false, SA_STATUS_INSUFFICIENT},
+		    {"no source, but a destination's LID", BIT(DLID), false, false,
+		     SA_STATUS_INSUFFICIENT},
+		    {"nothing", 0, false, false, SA_STATUS_INSUFFICIENT},
+		    {"GIDs", BIT(SGID) | BIT(DGID), false, true, MAD_STATUS_OK},
+		    {"LIDs", BIT(SLID) | BIT(DLID), false, true, MAD_STATUS_OK},
+		    {"from a GID to a LID", BIT(SGID) | BIT(DLID), false, true, MAD_STATUS_OK},
+		    {"from a LID to a GID", BIT(SLID) | BIT(DGID), false, true, MAD_STATUS_OK},
+		    {"all four", BIT(SGID) | BIT(DGID) | BIT(SLID) | BIT(DLID), false, false,
+		     MAD_STATUS_OK},
+		    {"to itself by GID", BIT(SGID) | BIT(DGID), true, true, MAD_STATUS_OK},
+		    {"to itself by LID", BIT(SLID) | BIT(DLID), true, true, MAD_STATUS_OK}};
+	uint8_t from[16], to[16];
+	struct query q;
+
+	for_each_row(i, rows) {
+		struct tb_end *far = rows[i].to_itself ? b : a;
+		const uint64_t named = rows[i].named;
+
+		name_row("%s", rows[i].name);
+		query_between(tb, &q, b, far);
+		path_record_set_slid(q.record, b->lid);
+		path_record_set_dlid(q.record, far->lid);
+		memcpy(from, path_record_sgid_ptr(q.record), sizeof(from));
+		memcpy(to, path_record_dgid_ptr(q.record), sizeof(to));
+		if (rows[i].wrong && !(named & BIT(SGID)))
+			path_record_sgid_ptr(q.record)[15] ^= 1;
+		if (rows[i].wrong && !(named & BIT(DGID)))
+			path_record_dgid_ptr(q.record)[0] ^= 1;
+		if (rows[i].wrong && !(named & BIT(SLID)))
+			path_record_set_slid(q.record, 0x40);
+		if (rows[i].wrong && !(named & BIT(DLID)))
+			path_record_set_dlid(q.record, 0x41);
+		sa_mad_set_component_mask(&q.mad, named);
+		ask_sa(tb, b, &q, rows[i].status);
+		if (rows[i].status != MAD_STATUS_OK)
+			continue;
+		expect_equal(path_record_get_slid(q.record), b->lid);
+		expect_equal(path_record_get_dlid(q.record), far->lid);
+		expect_true(!memcmp(path_record_sgid_ptr(q.record), from, sizeof(from)));
+		expect_true(!memcmp(path_record_dgid_ptr(q.record), to, sizeof(to)));
+	}
+}
+
+/* All that the record of the one path says. */
+static void record(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_port_attr port = {0};
+	struct query q;
+
+	must(drv_query_port(a->dev, PORT, &port));
+	name_row("the record");
+	query_between(tb, &q, b, a);
 	ask_sa(tb, b, &q, MAD_STATUS_OK);
-	name_row("a service level");
-	query_between(tb, &q, b, a);
-	path_record_set_sl(q.record, 1);
-	query_say(&q, BIT(SL));
-	ask_sa(tb, b, &q, NO_PATH);
-	name_row("raw packets");
-	query_between(tb, &q, b, a);
-	path_record_set_raw_traffic(q.record, 1);
-	query_say(&q, BIT(RAW));
-	ask_sa(tb, b, &q, NO_PATH);
-	name_row("no source");
-	query_between(tb, &q, b, a);
-	sa_mad_set_component_mask(&q.mad, BIT(DGID));
-	ask_sa(tb, b, &q, SA_STATUS_INSUFFICIENT);
+	expect_equal(sa_mad_get_attribute_offset(&q.mad), sizeof(*q.record) / 8);
+	expect_equal(path_record_get_service_id(q.record), 0);
+	expect_equal(path_record_get_raw_traffic(q.record), 0);
+	expect_equal(path_record_get_reversible(q.record), 1);
+	expect_equal(path_record_get_numb_path(q.record), 1);
+	expect_equal(path_record_get_pkey(q.record), PKEY_DEFAULT);
+	expect_equal(path_record_get_sl(q.record), 0);
+	expect_equal(path_record_get_mtu_selector(q.record), SA_SELECT_EXACTLY);
+	expect_equal(path_record_get_mtu(q.record), IBV_MTU_1024); /* b's */
+	expect_equal(path_record_get_rate_selector(q.record), SA_SELECT_EXACTLY);
+	expect_equal(path_record_get_life_selector(q.record), SA_SELECT_EXACTLY);
+	expect_equal(path_record_get_life_time(q.record), SA_LIFE_TIME);
+	query_between(tb, &q, a, b);
+	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	expect_equal(path_record_get_mtu(q.record), IBV_MTU_1024);
+	query_between(tb, &q, a, a);
+	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	expect_equal(path_record_get_mtu(q.record), port.active_mtu);
 }
 
 /* Each port has two LIDs. The record names those that were asked for. */
@@ -237,15 +350,31 @@ static void class_port_info(struct tb *tb, struct tb_end *b)
 		     0); /* the answer is from the right one */
 }
 
+/* The port of b takes only short packets, so a path to it or from it has short packets. */
+static void shorten(struct tb *tb, struct tb_end *a)
+{
+	struct port_info info;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1);
+	info = port_info_to_set(&answer);
+	port_info_set_neighbor_mtu(&info, IBV_MTU_1024);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1,
+	    .data = &info);
+}
+
 SCENARIO(sa_queries, "queries to the subnet administrator, and their statuses", .no_qps = true,
 	 .any_packets = true, .lmc = 1)
 {
 	struct sm_sa *again;
 
+	shorten(tb, a);
 	start_cm();
 	must_fail(-EBUSY, sm_sa_start(a->dev, PORT, 0, &again));
 	selectors(tb, a, b);
 	other_components(tb, a, b);
+	ends(tb, a, b);
+	record(tb, a, b);
 	by_lids(tb, a, b);
 	no_queries(tb, a, b);
 	class_port_info(tb, b);
