@@ -3,9 +3,10 @@
  * The scenario is itself the subnet administrator. A question brings all that the asker has said, each
  * component with a value of its own, and the asker gets all that the answer says. Questions go one after
  * the other, in their order; one that is canceled is never sent, or not sent again. Each is asked three
- * times before the asker hears that there is no answer.
+ * times before the asker hears that there is no answer. A program of librdmacm asks for its port number
+ * and type of service, sees the whole record, and can ask again when it has been refused.
  */
-/* behaviours: IBA-15.2.5.16-path-record IBA-15.4.4-sa-status */
+/* behaviours: IBA-15.2.5.16-path-record IBA-15.4.4-sa-status IBA-A11-service-id */
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 #include "testbench/connect.h"
@@ -251,6 +252,105 @@ static void canceled(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		expect_equal(got[i].order, i + 1);
 }
 
+/* --- a program --- */
+
+enum { IP_PORT = 0x4321, TOS = 0x5a };
+
+static struct asking {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct ibv_sa_path_rec path;
+} asking;
+
+static int resolves(void *arg)
+{
+	uint8_t tos = TOS;
+
+	asking.channel = rdma_create_event_channel();
+	return ip_resolve(asking.channel, IP_A, IP_PORT, NULL, &asking.id) ||
+			       ip_next(asking.channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) ||
+			       rdma_set_option(asking.id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos,
+					       sizeof(tos))
+		       ? __LINE__
+		       : 0;
+}
+
+static int is_refused(void *arg)
+{
+	if (rdma_resolve_route(asking.id, TIMEOUT_MS) ||
+	    ip_next(asking.channel, RDMA_CM_EVENT_ROUTE_ERROR, NULL) != -EINVAL)
+		return __LINE__;
+	errno = 0;
+	if (!rdma_connect(asking.id, NULL) || errno != EINVAL || asking.id->route.num_paths)
+		return __LINE__;
+	return 0;
+}
+
+static int gets_path(void *arg)
+{
+	struct rdma_cm_id *id = asking.id;
+
+	if (rdma_resolve_route(id, TIMEOUT_MS) ||
+	    ip_next(asking.channel, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL) || id->route.num_paths != 1)
+		return __LINE__;
+	asking.path = *id->route.path_rec;
+	return 0;
+}
+
+static int leaves(void *arg)
+{
+	if (rdma_destroy_id(asking.id))
+		return __LINE__;
+	rdma_destroy_event_channel(asking.channel);
+	return 0;
+}
+
+static void program(struct tb *tb, struct tb_end *b)
+{
+	const uint64_t mask = IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_PKEY |
+			      IB_SA_PATH_REC_NUMB_PATH | IB_SA_PATH_REC_REVERSIBLE |
+			      IB_SA_PATH_REC_SERVICE_ID | IB_SA_PATH_REC_QOS_CLASS;
+	const struct path_record *said =
+		(const struct path_record *)(const void *)sa_mad_data_cptr(&sa.asked);
+	const struct ibv_sa_path_rec *is = &asking.path;
+	struct process *y = start_worker(b);
+	const struct path_record *r = &sa.says;
+
+	phase("a program");
+	sa.status = 0x0300;
+	run_in(y, resolves, NULL);
+	run_in(y, is_refused, NULL);
+	sa.status = 0;
+	run_in(y, gets_path, NULL);
+	expect_equal(be16toh(is->dlid), path_record_get_dlid(r));
+	expect_equal(be16toh(is->slid), path_record_get_slid(r));
+	expect_equal((unsigned)is->raw_traffic, path_record_get_raw_traffic(r));
+	expect_equal(be32toh(is->flow_label), path_record_get_flow_label(r));
+	expect_equal(is->hop_limit, path_record_get_hop_limit(r));
+	expect_equal(is->traffic_class, path_record_get_traffic_class(r));
+	expect_equal((unsigned)is->reversible, path_record_get_reversible(r));
+	expect_equal(is->numb_path, path_record_get_numb_path(r));
+	expect_equal(be16toh(is->pkey), path_record_get_pkey(r));
+	expect_equal(is->sl, path_record_get_sl(r));
+	expect_equal(is->mtu_selector, path_record_get_mtu_selector(r));
+	expect_equal((unsigned)is->mtu, path_record_get_mtu(r));
+	expect_equal(is->rate_selector, path_record_get_rate_selector(r));
+	expect_equal(is->rate, path_record_get_rate(r));
+	expect_equal(is->packet_life_time_selector, path_record_get_life_selector(r));
+	expect_equal(is->packet_life_time, path_record_get_life_time(r));
+	expect_equal(is->preference, path_record_get_preference(r));
+	expect_true(!memcmp(is->sgid.raw, path_record_sgid_cptr(r), sizeof(is->sgid.raw)));
+	expect_true(!memcmp(is->dgid.raw, path_record_dgid_cptr(r), sizeof(is->dgid.raw)));
+	expect_equal(sa_mad_get_component_mask(&sa.asked), mask);
+	expect_equal(path_record_get_service_id(said), (uint64_t)RDMA_PS_TCP << 16 | IP_PORT);
+	expect_equal(path_record_get_qos_class(said), TOS);
+	expect_equal(path_record_get_pkey(said), PKEY_DEFAULT);
+	expect_equal(path_record_get_numb_path(said), 1);
+	expect_equal(path_record_get_reversible(said), 1);
+	run_in(y, leaves, NULL);
+	end_worker(y);
+}
+
 SCENARIO(sa_record, "a subnet administrator of the scenario: all that is asked and answered",
 	 .no_qps = true, .any_packets = true)
 {
@@ -261,11 +361,12 @@ SCENARIO(sa_record, "a subnet administrator of the scenario: all that is asked a
 	sa = (struct administrator){.dev = a->dev};
 	must_fail(-ENODEV, ask_path_of(ib_device_of(b), &client, &none, NULL, &query));
 	expect_equal(client.queries, 0);
-	must(ib_cm_attach(ib_device_of(a)));
-	must(ib_cm_attach(ib_device_of(b)));
+	start_cm();
+	drv_mad_unserve(a->dev, PORT, MAD_CLASS_SUBN_ADM); /* the driver's own one */
 	must(drv_mad_serve(a->dev, PORT, MAD_CLASS_SUBN_ADM, request_came, NULL));
 	fields(tb, a, b);
 	no_answers(tb, a, b);
 	canceled(tb, a, b);
+	program(tb, b);
 	drv_mad_unserve(a->dev, PORT, MAD_CLASS_SUBN_ADM);
 }
