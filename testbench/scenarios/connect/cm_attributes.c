@@ -16,7 +16,8 @@
 enum {
 	SERVICE = 0x55,
 	PARTITION = 0x8012,
-	LIMITED = 0x0012,
+	LIMITED = 0x0012, /* its limited members, such as b */
+	ALL_LIMITED = 0x7fff,
 	ANSWER_MS = 20,
 	DELAY_A = 11, /* ACK delays of the devices, as codes */
 	DELAY_B = 13,
@@ -47,7 +48,7 @@ static unsigned lid_of(const struct tb_end *end, unsigned port)
 
 /* Writes the P_Key table of the port `hops` nodes away from a's port. */
 static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsigned port,
-			unsigned hops, unsigned index)
+			unsigned hops, unsigned index, uint16_t pkey)
 {
 	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
 	struct smp smp = {{0}}, answer;
@@ -55,7 +56,7 @@ static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsi
 	struct mad_hdr *hdr = smp_hdr(&smp);
 
 	pkey_table_set(&table, 0, PKEY_DEFAULT);
-	pkey_table_set(&table, index, PARTITION);
+	pkey_table_set(&table, index, pkey);
 	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
 	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
 	mad_hdr_set_class_version(hdr, 1);
@@ -82,11 +83,11 @@ static uint64_t guid_of(struct tb *tb, struct tb_end *end)
 
 /* From a to b through that port of both. */
 static struct sa_path_rec path_of(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned port,
-				  unsigned a_bits, unsigned b_bits, unsigned life)
+				  unsigned a_bits, unsigned b_bits, unsigned life, unsigned pkey)
 {
 	struct sa_path_rec path = {.ib = {.slid = htobe16((uint16_t)(lid_of(a, port) + a_bits)),
 					  .dlid = htobe16((uint16_t)(lid_of(b, port) + b_bits))},
-				   .pkey = htobe16(PARTITION),
+				   .pkey = htobe16((uint16_t)pkey),
 				   .flow_label = htobe32(0x12300 + life),
 				   .traffic_class = (uint8_t)(0x50 + life),
 				   .hop_limit = 1,
@@ -290,7 +291,7 @@ static void req_is(struct tb *tb, const struct both *x, const struct says *req)
 	expect_equal(p->retry_count, req->retry_count);
 	expect_equal(p->rnr_retry_count, req->rnr_retry_count);
 	expect_equal(p->srq, req->srq);
-	expect_equal(p->pkey, PARTITION);
+	expect_equal(p->pkey, be16toh(x->path.pkey));
 }
 
 static void rep_is(struct tb *tb, const struct both *x, const struct says *rep)
@@ -466,7 +467,7 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 {
 	static const struct {
 		const char *name;
-		unsigned port, failover, life, other_life;
+		unsigned port, failover, life, other_life, pkey;
 		bool takes; /* the next path */
 		struct says req, rep;
 	} rows[] = {{"an alternate path, and another one by LAP",
@@ -474,6 +475,7 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 		     CM_FAILOVER_ACCEPTED,
 		     10,
 		     14,
+		     PARTITION,
 		     true,
 		     {0x123456, 0xabcdef, 200, 3, 1, 5, 3, 1},
 		     {QPN_B, PSN_B, 7, 90, 0, 0, 6, 0}},
@@ -482,6 +484,7 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 		     CM_FAILOVER_ACCEPTED,
 		     14,
 		     10,
+		     LIMITED,
 		     false,
 		     {0xfffffe, 0xffffff, 0, 255, 0, 0, 7, 0},
 		     {QPN_B + 1, 0, 4, 0, 1, 0, 0, 1}},
@@ -490,6 +493,7 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 		     CM_FAILOVER_REJECTED,
 		     12,
 		     13,
+		     ALL_LIMITED,
 		     false,
 		     {0x000002, 0, 6, 0, 0, 7, 1, 1},
 		     {QPN_B + 2, 0xffffff, 0, 5, 0, 0, 2, 1}},
@@ -498,6 +502,7 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 		     CM_FAILOVER_UNSUPPORTED,
 		     11,
 		     12,
+		     PARTITION,
 		     true,
 		     {0x400000, 1, 1, 2, 1, 1, 0, 0},
 		     {QPN_B + 3, 0x800000, 2, 1, 1, 0, 7, 0}}};
@@ -505,8 +510,8 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 	struct conn server = {0};
 
 	for (unsigned port = 1; port <= 2; port++) {
-		write_table(tb, a, a, port, 0, index_a[port]);
-		write_table(tb, a, b, port, 1, index_b[port]);
+		write_table(tb, a, a, port, 0, index_a[port], PARTITION);
+		write_table(tb, a, b, port, 1, index_b[port], LIMITED);
 	}
 	start_cm();
 	x.listener = conn_listen(b, SERVICE);
@@ -520,22 +525,26 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 	x.server = &server;
 	for_each_row(i, rows) {
 		const unsigned port = rows[i].port, other = 3 - port;
+		/* the partition of all is at the first place */
+		static const unsigned firsts[] = {0, 0, 0};
+		const bool all = rows[i].pkey == ALL_LIMITED;
+		const unsigned *at_a = all ? firsts : index_a, *at_b = all ? firsts : index_b;
 
 		name_row("%s", rows[i].name);
 		phase(rows[i].name);
 		x.req = &rows[i].req;
 		x.rep = &rows[i].rep;
 		x.failover = rows[i].failover;
-		x.path = path_of(tb, a, b, port, 1, 2, rows[i].life);
-		x.other = path_of(tb, a, b, other, 3, 1, rows[i].other_life);
-		x.a = way_of(a, index_a, port, be16toh(x.path.ib.dlid), be16toh(x.path.ib.slid),
+		x.path = path_of(tb, a, b, port, 1, 2, rows[i].life, rows[i].pkey);
+		x.other = path_of(tb, a, b, other, 3, 1, rows[i].other_life, rows[i].pkey);
+		x.a = way_of(a, at_a, port, be16toh(x.path.ib.dlid), be16toh(x.path.ib.slid),
 			     DELAY_B, rows[i].life);
-		x.b = way_of(b, index_b, port, be16toh(x.path.ib.slid), be16toh(x.path.ib.dlid),
+		x.b = way_of(b, at_b, port, be16toh(x.path.ib.slid), be16toh(x.path.ib.dlid),
 			     DELAY_A, rows[i].life);
-		x.alt_a = way_of(a, index_a, other, be16toh(x.other.ib.dlid),
-				 be16toh(x.other.ib.slid), DELAY_B, rows[i].other_life);
-		x.alt_b = way_of(b, index_b, other, be16toh(x.other.ib.slid),
-				 be16toh(x.other.ib.dlid), DELAY_A, rows[i].other_life);
+		x.alt_a = way_of(a, at_a, other, be16toh(x.other.ib.dlid), be16toh(x.other.ib.slid),
+				 DELAY_B, rows[i].other_life);
+		x.alt_b = way_of(b, at_b, other, be16toh(x.other.ib.slid), be16toh(x.other.ib.dlid),
+				 DELAY_A, rows[i].other_life);
 		request(tb, &x);
 		reply(tb, &x);
 		established(tb, &x);
