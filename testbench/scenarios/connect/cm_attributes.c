@@ -160,16 +160,16 @@ static void ah_is(struct tb *tb, const struct rdma_ah_attr *ah, const struct way
 	expect_equal(ah->ah_flags, 0);
 }
 
-/* The attributes for INIT, RTR and RTS that an id has said last: in the handler of its last event, or
- * when the body has asked for them. */
+/* The attributes for INIT, RTR and RTS: in the handler of the last event, and when the body has asked for
+ * them. `now` are those that are compared. */
 static struct loaded {
 	struct ib_qp_attr attr;
 	int mask, rc;
-} loaded[IB_QPS_RTS + 1];
+} heard[IB_QPS_RTS + 1], asked[IB_QPS_RTS + 1], *now;
 
-static void ask_state(struct ib_cm_id *id, enum ib_qp_state state)
+static void ask_state(struct ib_cm_id *id, enum ib_qp_state state, struct loaded *all)
 {
-	struct loaded *l = &loaded[state];
+	struct loaded *l = &all[state];
 
 	memset(&l->attr, ALL_BITS, sizeof(l->attr));
 	l->attr.qp_state = state;
@@ -177,11 +177,17 @@ static void ask_state(struct ib_cm_id *id, enum ib_qp_state state)
 	l->rc = ib_cm_init_qp_attr(id, &l->attr, &l->mask);
 }
 
+static void ask_states(struct ib_cm_id *id, struct loaded *all)
+{
+	ask_state(id, IB_QPS_INIT, all);
+	ask_state(id, IB_QPS_RTR, all);
+	ask_state(id, IB_QPS_RTS, all);
+}
+
 static void ask_attributes(struct ib_cm_id *id)
 {
-	ask_state(id, IB_QPS_INIT);
-	ask_state(id, IB_QPS_RTR);
-	ask_state(id, IB_QPS_RTS);
+	ask_states(id, asked);
+	now = asked;
 }
 
 static ib_cm_handler records; /* of the conns */
@@ -189,18 +195,18 @@ static ib_cm_handler records; /* of the conns */
 static int asks(struct ib_cm_id *id, const struct ib_cm_event *event)
 {
 	if (event->event == IB_CM_REQ_RECEIVED)
-		ask_state(id, IB_QPS_RTR);
+		ask_state(id, IB_QPS_RTR, heard);
 	else if (event->event != IB_CM_TIMEWAIT_EXIT)
-		ask_attributes(id);
+		ask_states(id, heard);
 	return records(id, event);
 }
 
 static const struct ib_qp_attr *attributes(struct tb *tb, enum ib_qp_state state, int mask)
 {
-	expect_equal((unsigned)loaded[state].rc, 0);
-	expect_equal((unsigned)loaded[state].mask, (unsigned)mask);
-	expect_equal(loaded[state].attr.qp_state, state);
-	return &loaded[state].attr;
+	expect_equal((unsigned)now[state].rc, 0);
+	expect_equal((unsigned)now[state].mask, (unsigned)mask);
+	expect_equal(now[state].attr.qp_state, state);
+	return &now[state].attr;
 }
 
 static void init_is(struct tb *tb, const struct way *way, unsigned resources)
@@ -333,6 +339,7 @@ static void request(struct tb *tb, struct both *x)
 
 	must(ib_send_cm_req(x->client->id, &req));
 	expect_cm(x->listener, IB_CM_REQ_RECEIVED);
+	now = heard;
 	rtr_is(tb, &x->b, &x->alt_b, says, 0, says->initiator_depth);
 	req_is(tb, x, says);
 	path_is_back(tb, &x->listener->last.path, &x->path, x->b.timeout);
@@ -349,8 +356,8 @@ static void request(struct tb *tb, struct both *x)
 	init_is(tb, &x->b, says->initiator_depth);
 	ask_attributes(x->client->id);
 	init_is(tb, &x->a, says->responder_resources);
-	expect_equal((unsigned)loaded[IB_QPS_RTR].rc, (unsigned)-EINVAL);
-	expect_equal((unsigned)loaded[IB_QPS_RTS].rc, (unsigned)-EINVAL);
+	expect_equal((unsigned)now[IB_QPS_RTR].rc, (unsigned)-EINVAL);
+	expect_equal((unsigned)now[IB_QPS_RTS].rc, (unsigned)-EINVAL);
 }
 
 static void reply(struct tb *tb, struct both *x)
@@ -369,13 +376,6 @@ static void reply(struct tb *tb, struct both *x)
 					    .srq = says->srq};
 
 	must(ib_send_cm_rep(x->server->id, &rep));
-	expect_cm(x->client, IB_CM_REP_RECEIVED);
-	rtr_is(tb, &x->a, alternate ? &x->alt_a : NULL, says, x->req->psn, says->initiator_depth);
-	rts_is(tb, &x->a, alternate, says, x->req->retry_count, says->responder_resources);
-	init_is(tb, &x->a, says->initiator_depth);
-	expect_equal(x->client->id->lap_state, alternate ? IB_CM_LAP_IDLE : IB_CM_LAP_UNINIT);
-	rep_is(tb, x, says);
-	expect_true(!memcmp(x->client->last.data, "the reply", 10));
 	if (!still_right())
 		return;
 	ask_attributes(x->server->id);
@@ -384,6 +384,14 @@ static void reply(struct tb *tb, struct both *x)
 	rts_is(tb, &x->b, alternate, x->req, x->req->retry_count, says->initiator_depth);
 	init_is(tb, &x->b, says->responder_resources);
 	expect_equal(x->server->id->lap_state, alternate ? IB_CM_LAP_IDLE : IB_CM_LAP_UNINIT);
+	expect_cm(x->client, IB_CM_REP_RECEIVED);
+	now = heard;
+	rtr_is(tb, &x->a, alternate ? &x->alt_a : NULL, says, x->req->psn, says->initiator_depth);
+	rts_is(tb, &x->a, alternate, says, x->req->retry_count, says->responder_resources);
+	init_is(tb, &x->a, says->initiator_depth);
+	expect_equal(x->client->id->lap_state, alternate ? IB_CM_LAP_IDLE : IB_CM_LAP_UNINIT);
+	rep_is(tb, x, says);
+	expect_true(!memcmp(x->client->last.data, "the reply", 10));
 }
 
 /* The state is the only thing that has changed, on both sides. */
@@ -393,6 +401,7 @@ static void established(struct tb *tb, struct both *x)
 
 	must(ib_send_cm_rtu(x->client->id, "ready", 5));
 	expect_cm(x->server, IB_CM_RTU_RECEIVED);
+	now = heard;
 	rts_is(tb, &x->b, alternate, x->req, x->req->retry_count, x->rep->initiator_depth);
 	expect_true(!memcmp(x->server->last.data, "ready", 6));
 	if (!still_right())
@@ -429,6 +438,7 @@ static void next_path(struct tb *tb, struct both *x, bool takes)
 	must(ib_send_cm_apr(x->server->id, takes ? IB_CM_APR_SUCCESS : IB_CM_APR_INVALID_SL, "info",
 			    4, "the answer", 10));
 	expect_cm(x->client, IB_CM_APR_RECEIVED);
+	now = heard;
 	if (takes)
 		alternate_is(tb, attributes(tb, IB_QPS_RTS, mask), &a);
 	else
