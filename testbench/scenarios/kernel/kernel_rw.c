@@ -6,7 +6,8 @@
  * keys. A device that must register READs of many entries does not register WRITEs. A pool without
  * enough regions returns an error. The answer to the peer may be posted in the same chain. If the
  * chain does not fit into the queue, the regions of requests that were not posted are free for the
- * next transfer. A queue of the smallest size has room for all contexts at once.
+ * next transfer, which invalidates those that are still valid and no others. A queue of the smallest
+ * size has room for all contexts at once.
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "model/interface/macros.h"
@@ -255,7 +256,9 @@ static void answered(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	both_close(tb, &s);
 }
 
-/* Only `room` requests fit behind others that are not sent yet; the rest does not. */
+/* Only `room` requests fit behind others that are not sent yet; the rest does not. Each region is
+ * valid, so it has an invalidate, a registration and a WRITE. If the last request that fits is an
+ * invalidate, its region needs none in the next transfer. */
 static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned queue)
 {
 	struct transfer t = {.cqe = {transfer_done}};
@@ -264,8 +267,9 @@ static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned que
 	struct rdma_rw_ctx ctx;
 
 	ragged(s, sg);
-	expect_true(rdma_rw_ctx_init(&ctx, s->x.qp, 1, sg, ENTRIES, 0, s->far_bus, s->mr->rkey,
-				     DMA_TO_DEVICE) > (int)room);
+	expect_equal((uint64_t)rdma_rw_ctx_init(&ctx, s->x.qp, 1, sg, ENTRIES, 0, s->far_bus,
+						s->mr->rkey, DMA_TO_DEVICE),
+		     3 * ENTRIES);
 	for (unsigned left = queue - room; left && still_right(); left--) {
 		fill.wr.send_flags = left == 1 ? IB_SEND_SIGNALED : 0;
 		must(ib_post_send(s->x.qp, &fill.wr, NULL));
@@ -274,12 +278,13 @@ static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned que
 	kv_until(&t.done, 1);
 	pass_time(CFG_US(50));
 	rdma_rw_ctx_destroy(&ctx, s->x.qp, 1, sg, ENTRIES, DMA_TO_DEVICE);
-	move(tb, s, sg, 0, DMA_TO_DEVICE, 0);
+	move(tb, s, sg, 0, DMA_TO_DEVICE, 3 * ENTRIES - (room % 3 == 1));
 }
 
 static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct ib_device *device = ib_device_of(a);
+	struct scatterlist sg[ENTRIES];
 	struct ib_qp_attr attr;
 	struct both s;
 
@@ -288,7 +293,9 @@ static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	device->rdma_rw_force_mr = true;
 	if (!both_open(tb, a, b, &s, ENTRIES, 0) || ib_query_qp(s.x.qp, &attr, 0, NULL))
 		return;
-	for (unsigned room = 0; room < 2 * ENTRIES && still_right(); room++)
+	ragged(&s, sg);
+	move(tb, &s, sg, 0, DMA_TO_DEVICE, 2 * ENTRIES);
+	for (unsigned room = 0; room < 3 * ENTRIES && still_right(); room++)
 		cut_short(tb, &s, room, attr.cap.max_send_wr);
 	both_close(tb, &s);
 	device->rdma_rw_force_mr = false;
