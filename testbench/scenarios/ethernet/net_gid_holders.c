@@ -35,6 +35,7 @@ static struct ib_ah *ah_make(struct tb *tb, struct holder *h, unsigned version)
 static void to_rtr(struct tb *tb, struct holder *h, struct ib_qp *qp, unsigned version, int result)
 {
 	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = 1};
+	const struct ib_gid_hold *held = &qp->real_qp->gid;
 
 	must(ib_modify_qp(qp, &attr, INIT_MASK));
 	attr = (struct ib_qp_attr){.qp_state = IB_QPS_RTR,
@@ -45,11 +46,14 @@ static void to_rtr(struct tb *tb, struct holder *h, struct ib_qp *qp, unsigned v
 		attr.max_dest_rd_atomic =
 			(uint8_t)(ib_device_of(h->end)->attrs.max_dest_rd_atomic + 1);
 	must_fail(result, ib_modify_qp(qp, &attr, RTR_MASK));
+	expect_true(held->netdev == (result ? NULL : h->end->net));
+	expect_equal(held->index, result ? 0 : (unsigned)h->index[version]);
 }
 
 static void to_reset(struct tb *tb, struct ib_qp *qp)
 {
 	must(ib_modify_qp(qp, &(const struct ib_qp_attr){.qp_state = IB_QPS_RESET}, IB_QP_STATE));
+	expect_true(!qp->real_qp->gid.netdev);
 }
 
 /* --- who holds, and how it ends --- */
