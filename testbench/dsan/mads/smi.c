@@ -79,7 +79,8 @@ void mads_lid_check(struct checker *c, unsigned port, const struct smp *request,
 	is = &ends[hops];
 	other = &ends[!hops];
 	*is = (struct given_lid){c, port_info_get_lid(pi), 1U << port_info_get_lmc(pi)};
-	if (other->c == c && is->first && is->first < other->first + other->n &&
+	/* a sweep begins at the own port; until the other one has its next LID, they may be the same */
+	if (hops && other->c == c && is->first && is->first < other->first + other->n &&
 	    other->first < is->first + is->n)
 		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
 			"both ends of a link get LID 0x%x",

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The subnet manager brings up a subnet again and again, each time with other options: LIDs and their
+ * blocks, MTU, virtual lanes with their table, timeout. Both ports have what it was told, and keep
+ * the partitions beside the default one. One of its packets is lost and it is sent again; one has no
+ * answer, one answer has a status, one Set arrives changed: the manager says so, whichever it was,
+ * and the next sweep succeeds. A manager on the other host, and one that only looks, see the same
+ * subnet from their ends.
+ */
+#include "testbench/scenarios/management/own_mads.h"
+
+enum {
+	PORT = 1,
+	SLS = 16,
+	OTHER = 0x8055,
+	RETRIES = 2,
+	TIMEOUT_MS = 1,
+	STEPS_MAX = 40,
+	MTU_MAX = IBV_MTU_4096,
+	ATTR_AT = MAD_AT + 16,
+	DATA_AT = MAD_AT + 64,
+	SET_PORT_INFO = 3, /* the third packet to the peer */
+	BAD_ATTR = 0x40
+};
+
+static const struct sm_options quick = {
+	.lid = 3, .smp_timeout_ps = CFG_MS(TIMEOUT_MS), .smp_retries = RETRIES};
+
+/* --- options --- */
+
+struct row {
+	const char *name;
+	struct sm_options o;
+	unsigned lid, lanes /* 0: as they are */;
+};
+
+static const struct row rows[] = {
+	{"one lane of eight", {.lid = 7, .vls = 1, .mtu = IBV_MTU_256}, 7, 1},
+	{"two lanes",
+	 {.lid = 9, .lmc = 3, .vls = 2, .mtu = IBV_MTU_512, .subnet_timeout = 9},
+	 16,
+	 2},
+	{"four lanes",
+	 {.lid = 0x1fff, .lmc = 1, .vls = 3, .mtu = IBV_MTU_1024, .subnet_timeout = 31},
+	 0x2000,
+	 4},
+	{"all lanes", {.lid = 0xbd00, .lmc = 7, .vls = 4, .mtu = IBV_MTU_2048}, 0xbd00, 0},
+	{"more lanes than there are", {.lid = 2, .vls = 5, .mtu = IBV_MTU_4096}, 2, 0},
+	{"nothing", {0}, 1, 0},
+};
+
+static void end_is(struct tb *tb, struct tb_end *a, unsigned hops, const struct row *r,
+		   unsigned lid, const struct sm_port *p)
+{
+	const unsigned vls = r->o.vls && r->o.vls < 4 ? r->o.vls : 4;
+	const struct port_info *info;
+	const struct sl2vl *table;
+	const struct pkey_table *pkeys;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = hops);
+	info = (const struct port_info *)(const void *)smp_data_cptr(&answer);
+	expect_equal(port_info_get_state(info), PORT_STATE_ACTIVE);
+	expect_equal(port_info_get_lid(info), lid);
+	expect_equal(port_info_get_lmc(info), r->o.lmc);
+	expect_equal(port_info_get_sm_lid(info), r->lid);
+	expect_equal(port_info_get_sm_sl(info), 0);
+	expect_equal(port_info_get_neighbor_mtu(info),
+		     r->o.mtu && r->o.mtu < MTU_MAX ? r->o.mtu : MTU_MAX);
+	expect_equal(port_info_get_oper_vls(info), vls);
+	expect_equal(port_info_get_subnet_timeout(info),
+		     r->o.subnet_timeout ? r->o.subnet_timeout : 18);
+	expect_equal(p->lid, lid);
+	expect_equal(p->lmc, r->o.lmc);
+	expect_equal(p->mtu, port_info_get_neighbor_mtu(info));
+	expect_equal(p->vls, vls);
+	expect_equal(p->state, IBV_PORT_ACTIVE);
+	expect_equal(p->port, PORT);
+	expect_equal(p->gid_prefix, port_info_get_gid_prefix(info));
+	ask(a, &answer, .attr = SMP_ATTR_SL2VL, .hops = hops);
+	table = (const struct sl2vl *)(const void *)smp_data_cptr(&answer);
+	for (unsigned sl = 0; sl < SLS && r->lanes; sl++)
+		expect_equal(sl2vl_get(table, sl), sl % r->lanes);
+	ask(a, &answer, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops);
+	pkeys = (const struct pkey_table *)(const void *)smp_data_cptr(&answer);
+	expect_equal(pkey_table_get(pkeys, 0), PKEY_DEFAULT);
+	expect_equal(pkey_table_get(pkeys, 1), OTHER);
+}
+
+/* Both ports have another partition at index 0, and one at index 1. */
+static void other_partitions(struct tb *tb, struct tb_end *a)
+{
+	struct pkey_table table = {{0}};
+	struct smp answer;
+
+	pkey_table_set(&table, 0, OTHER + 1);
+	pkey_table_set(&table, 1, OTHER);
+	for (unsigned hops = 0; hops < 2; hops++)
+		ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
+		    .data = &table);
+}
+
+static void options(struct tb *tb, struct tb_end *a)
+{
+	struct sm_result r;
+
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		other_partitions(tb, a);
+		must(sm_run(a->dev, PORT, &rows[i].o, &r));
+		expect_equal(r.smps_retried + r.smps_failed, 0);
+		end_is(tb, a, 0, &rows[i], rows[i].lid, &r.own);
+		end_is(tb, a, 1, &rows[i], rows[i].lid + (1u << rows[i].o.lmc), &r.peer);
+	}
+	name_row("%s", "");
+}
+
+/* --- what one sees --- */
+
+static void node_is(struct tb *tb, struct tb_end *end, const struct sm_port *p,
+		    const struct sm_port *other)
+{
+	struct drv_device_attr attrs;
+	uint8_t gid[DRV_GID_BYTES];
+
+	must(drv_query_device(end->dev, &attrs));
+	must(drv_query_gid(end->dev, PORT, 0, gid));
+	expect_equal(p->node_guid, attrs.node_guid);
+	expect_equal(p->port_guid, be64_load(gid + 8));
+	expect_equal(p->gid_prefix, be64_load(gid));
+	expect_equal(p->rate, other->rate);
+	expect_that(p->rate, >, IB_RATE_2_5_GBPS);
+}
+
+static void seen(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct sm_result r, of_b;
+
+	must(sm_run(a->dev, PORT, &quick, &r));
+	node_is(tb, a, &r.own, &r.peer);
+	node_is(tb, b, &r.peer, &r.own);
+	must(sm_discover(b->dev, PORT, NULL, &of_b));
+	expect_true(of_b.peer_found && !of_b.peer_is_self);
+	expect_true(!memcmp(&of_b.own, &r.peer, sizeof(r.peer)));
+	expect_true(!memcmp(&of_b.peer, &r.own, sizeof(r.own)));
+	expect_equal(of_b.smps_failed + of_b.smps_retried, 0);
+	expect_equal(of_b.smps_sent, 5);
+	/* the other manager */
+	must(sm_run(b->dev, PORT, &(const struct sm_options){.lid = 30}, &of_b));
+	expect_equal(of_b.own.lid, 30);
+	expect_equal(of_b.own.mtu, MTU_MAX);
+	expect_equal(of_b.peer.lid, 31);
+	must(sm_discover(a->dev, PORT, NULL, &r));
+	expect_equal(r.own.lid, 31);
+	expect_equal(r.peer.lid, 30);
+}
+
+/* --- faults --- */
+
+enum trouble { LOST, ANSWER_LOST, SILENT, STATUS };
+
+static void trouble_at(struct tb *tb, enum trouble t, unsigned step)
+{
+	switch (t) {
+	case LOST:
+		drop_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = step + 1);
+		break;
+	case ANSWER_LOST:
+		drop_next(b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = step + 1);
+		break;
+	case SILENT:
+		for (unsigned i = 1; i <= RETRIES + 1; i++)
+			drop_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = step + i);
+		break;
+	case STATUS:
+		corrupt_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = step + 1,
+			     .offset = ATTR_AT, .mask = BAD_ATTR, .fix = FAULT_FIX_BOTH);
+		break;
+	}
+}
+
+/* In each packet to the peer, one after the other: there are `steps`. */
+static void each(struct tb *tb, struct tb_end *a, enum trouble t, int result, unsigned steps,
+		 unsigned all)
+{
+	struct sm_result r;
+
+	for (unsigned step = 0; step < steps && still_right(); step++) {
+		name_row("packet %u", step);
+		other_partitions(tb, a);
+		trouble_at(tb, t, step);
+		must_fail(result, sm_run(a->dev, PORT, &quick, &r));
+		expect_equal(r.smps_failed, result != 0);
+		expect_equal(r.smps_retried, t == STATUS ? 0 : t == SILENT ? RETRIES : 1);
+		expect_equal(r.peer_found, !result || step > 1);
+		if (!result)
+			expect_equal(r.smps_sent, all + 1);
+		else
+			expect_that(r.smps_sent, <=, all + RETRIES);
+		must(sm_run(a->dev, PORT, &quick, &r));
+	}
+	name_row("%s", "");
+}
+
+/* A field of the Set to the peer is another one when it arrives. */
+static void changed(struct tb *tb, struct tb_end *a)
+{
+	const struct sm_options o = {.lid = 4, .lmc = 2, .vls = 2, .mtu = IBV_MTU_1024};
+	struct port_info fields[4] = {{{0}}};
+	struct sm_result r;
+
+	port_info_set_lid(&fields[0], 0x40);
+	port_info_set_lmc(&fields[1], 3); /* 1 in place of 2 */
+	port_info_set_neighbor_mtu(&fields[2], 1);
+	port_info_set_oper_vls(&fields[3], 1);
+	for_each_row(i, fields) {
+		const uint8_t *bytes = fields[i].b;
+		uint32_t at = 0;
+
+		while (at < sizeof(fields[i].b) - 1 && !bytes[at])
+			at++;
+		name_row("byte %u of PortInfo", at);
+		must(sm_run(a->dev, PORT, &o, &r));
+		corrupt_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = SET_PORT_INFO,
+			     .offset = DATA_AT + at, .mask = bytes[at], .fix = FAULT_FIX_BOTH);
+		must_fail(-EPROTO, sm_run(a->dev, PORT, &o, &r));
+		expect_equal(r.smps_failed, 0);
+		expect_equal(r.own.lid, 4);
+		must(sm_run(a->dev, PORT, &o, &r));
+	}
+	name_row("%s", "");
+}
+
+SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and changed packets",
+	 .no_qps = true, .any_packets = true, .data_vls = 8)
+{
+	struct sm_result r;
+	unsigned all, steps;
+
+	ignore_events(a);
+	ignore_events(b);
+	phase("options");
+	options(tb, a);
+	phase("both ends");
+	seen(tb, a, b);
+	phase("faults");
+	other_partitions(tb, a);
+	must(sm_run(a->dev, PORT, &quick, &r));
+	all = r.smps_sent;
+	/* those to the own port leave through no wire: one question waits for the link */
+	steps = (all - 1) / 2;
+	expect_that(steps, <, STEPS_MAX);
+	each(tb, a, LOST, 0, steps, all);
+	each(tb, a, ANSWER_LOST, 0, steps, all);
+	each(tb, a, STATUS, -EIO, steps, all);
+	each(tb, a, SILENT, -ETIMEDOUT, steps, all);
+	changed(tb, a);
+}
