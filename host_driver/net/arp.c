@@ -13,7 +13,7 @@ static void to_gid(const uint8_t *ip, uint8_t gid[NOTE_IP_BYTES])
 	memcpy(gid + IPV4_AT, ip, IPV4_ADDRESS);
 }
 
-size_t arp_write(const struct note *n, uint8_t *at)
+size_t arp_write(const struct note *n, const uint8_t *to, uint8_t *at)
 {
 	struct arp *arp = (struct arp *)(void *)at;
 
@@ -24,6 +24,9 @@ size_t arp_write(const struct note *n, uint8_t *at)
 	arp_set_op(arp, n->question ? ARP_OP_REQUEST : ARP_OP_REPLY);
 	memcpy(arp_sender_mac_ptr(arp), n->mac, MAC_BYTES);
 	memcpy(arp_sender_ip_ptr(arp), n->about + IPV4_AT, IPV4_ADDRESS);
+	/* only an answer is to a MAC that its sender knows (RFC 826) */
+	if (n->solicited && to)
+		memcpy(arp_target_mac_ptr(arp), to, MAC_BYTES);
 	memcpy(arp_target_ip_ptr(arp), n->other + IPV4_AT, IPV4_ADDRESS);
 	return sizeof(*arp);
 }

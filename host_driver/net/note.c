@@ -38,7 +38,7 @@ size_t note_write(const struct note *n, const uint8_t *to, uint16_t vlan,
 	}
 	be16_store(frame + at, ipv4 ? ETH_TYPE_ARP : ETH_TYPE_IPV6);
 	at += 2;
-	at += ipv4 ? arp_write(n, frame + at) : nd_write(n, !to, frame + at);
+	at += ipv4 ? arp_write(n, to, frame + at) : nd_write(n, !to, frame + at);
 	return at < NOTE_FRAME_MIN ? NOTE_FRAME_MIN : at;
 }
 

@@ -27,7 +27,7 @@ size_t note_write(const struct note *n, const uint8_t *to, uint16_t vlan,
 bool note_read(const uint8_t *frame, size_t len, struct note *n);
 
 /* The parts behind the Ethernet header. */
-size_t arp_write(const struct note *n, uint8_t *at);
+size_t arp_write(const struct note *n, const uint8_t *to, uint8_t *at);
 bool arp_read(const uint8_t *at, size_t len, struct note *n);
 size_t nd_write(const struct note *n, bool to_group, uint8_t *at);
 bool nd_read(const uint8_t *at, size_t len, struct note *n);
