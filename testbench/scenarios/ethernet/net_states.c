@@ -65,18 +65,18 @@ static uint64_t enter(struct table *t, const struct neigh_address *a, enum neigh
 	uint8_t mac[MAC_BYTES];
 
 	table_make(t);
-	if (state == NEIGH_INCOMPLETE || state == NEIGH_REACHABLE || state == NEIGH_FAILED)
+	if (state == NEIGH_INCOMPLETE || state == NEIGH_REACHABLE)
 		neigh_lookup(&t->t, a, now, mac);
 	if (state == NEIGH_REACHABLE)
 		neigh_heard(&t->t, a, one, NEIGH_ANSWERS, now);
+	if (state >= NEIGH_STALE)
+		neigh_heard(&t->t, a, one, NEIGH_ASKS_US, now);
+	if (state >= NEIGH_DELAY)
+		neigh_lookup(&t->t, a, now, mac);
+	if (state >= NEIGH_PROBE)
+		neigh_timers(&t->t, now += DELAY_PS);
 	for (unsigned i = 0; state == NEIGH_FAILED && i < TRIES; i++)
 		neigh_timers(&t->t, now += RETRANS_PS);
-	if (state == NEIGH_STALE || state == NEIGH_DELAY || state == NEIGH_PROBE)
-		neigh_heard(&t->t, a, one, NEIGH_ASKS_US, now);
-	if (state == NEIGH_DELAY || state == NEIGH_PROBE)
-		neigh_lookup(&t->t, a, now, mac);
-	if (state == NEIGH_PROBE)
-		neigh_timers(&t->t, now += DELAY_PS);
 	t->asked = t->changed = 0;
 	return now;
 }
