@@ -4,7 +4,7 @@
  * seconds, and then used without a question. As long as every place of the table is waited for
  * there is none for another neighbour; when they have failed there is. Nobody is asked from an
  * address that has been removed. A port has room for some addresses, each once, and its own address
- * has its own MAC.
+ * has its own MAC. An address of one family reaches none of the other.
  */
 #include "testbench/scenarios/ethernet/neighbours.h"
 
@@ -164,6 +164,40 @@ static void verbs(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ib_device_set_netdev(device, a->net, 1);
 }
 
+/* The family of the own GID is that of the other one, and RoCE v1 needs no answer for a MAC's own GID. */
+static void families(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x0e, [12] = 0x12, 0x34, 0x56, 0x78},
+			     group_mac[MAC_BYTES] = {0x33, 0x33, 0x12, 0x34, 0x56, 0x78};
+	const struct net_address ipv4 = ipv4_of(a);
+	struct net_address local = {.vlan = VLAN_NONE};
+	uint8_t theirs[DRV_GID_BYTES];
+	struct net_way way = {.hop_limit = 1};
+	uint64_t sent;
+	unsigned v2;
+
+	phase("families");
+	gid_from_mac(a->mac, VLAN_NONE, local.ip);
+	gid_from_mac(b->mac, VLAN_NONE, theirs);
+	v2 = (unsigned)gid_index(a, &local, VERSION);
+	sent = tb_stat(a, "port1", "tx_frames");
+	must_fail(-ENETUNREACH, resolve(a, theirs, CFG_S(1), &way));
+	must_fail(-ENETUNREACH, net_resolve(a->net, v2, b->gid, CFG_S(1), &way));
+	must_fail(-EINVAL, net_resolve(a->net, FREE_GID, b->gid, CFG_S(1), &way));
+	expect_equal(way.hop_limit, 1);
+	must(net_resolve(a->net, (unsigned)gid_index(a, &local, 1), theirs, 0, &way));
+	expect_equal(mac_load(way.dmac), mac_load(b->mac));
+	expect_equal(way.hop_limit, 1);
+	must(net_resolve(a->net, (unsigned)gid_index(a, &ipv4, VERSION), group, 0, &way));
+	expect_equal(mac_load(way.dmac), mac_load(group_mac));
+	expect_equal(way.hop_limit, 1);
+	expect_stat(a, port1, tx_frames, sent);
+	must(net_resolve(a->net, v2, theirs, CFG_S(1), &way));
+	expect_equal(mac_load(way.dmac), mac_load(b->mac));
+	expect_equal(way.hop_limit, NET_HOPS);
+	expect_stat(a, port1, tx_frames, sent + 1);
+}
+
 SCENARIO(net_neighbours, "neighbours in time and in number", .qps = 0, .any_packets = true,
 	 .settings = {NET_SETTINGS("v2_ipv4"), "sim.time_limit=300s"})
 {
@@ -174,4 +208,5 @@ SCENARIO(net_neighbours, "neighbours in time and in number", .qps = 0, .any_pack
 	without_address(tb, a);
 	addresses(tb, a);
 	verbs(tb, a, b);
+	families(tb, a, b);
 }
