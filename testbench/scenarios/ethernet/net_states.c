@@ -2,7 +2,8 @@
 /*
  * The table of neighbours, without a wire: what each lookup, each packet and the time does to a
  * neighbour in each state; whom a full table forgets; one address on two VLANs. The frames that
- * carry questions, answers and announcements, byte by byte as RFC 826 and RFC 4861 have them.
+ * carry questions, answers and announcements, byte by byte as RFC 826 and RFC 4861 have them, and
+ * the header that stands before a datagram.
  */
 #include "host_driver/net/neigh.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
@@ -371,6 +372,34 @@ static void nd(struct tb *tb, bool question, bool solicited, bool to_group)
 	name_row("%s", "");
 }
 
+/* What stands before a datagram: a GRH, or an IPv4 header in its second half. A GID may look like one. */
+static void parsed(struct tb *tb)
+{
+	enum { IPV4_AT = 20, SUM_AT = 10 };
+	uint8_t area[IPV4_AT + IPV4_BYTES] = {0x60,        [6] = 17,    [8] = 0xfe,
+					      0x80,        [20] = 0x45, [23] = 3,
+					      [24] = 0xfe, 0x80,        [39] = 4};
+	uint8_t sgid[DRV_GID_BYTES], dgid[DRV_GID_BYTES], *ip = area + IPV4_AT;
+
+	expect_equal(drv_eth_grh_parse(area, sgid, dgid), 2);
+	expect_true(!memcmp(sgid, area + 8, DRV_GID_BYTES));
+	expect_true(!memcmp(dgid, area + 24, DRV_GID_BYTES));
+	area[6] = 0x1b;
+	expect_equal(drv_eth_grh_parse(area, sgid, dgid), 1);
+	expect_true(!memcmp(sgid, area + 8, DRV_GID_BYTES));
+	memset(area, 0x66, IPV4_AT);
+	memset(ip, 0, IPV4_BYTES);
+	ip[0] = 0x45;
+	be32_store(ip + 12, 0x0b000102);
+	be32_store(ip + 16, 0x0b000304);
+	be16_store(ip + SUM_AT, (uint16_t)~ip_sum(ip, IPV4_BYTES, 0));
+	expect_equal(drv_eth_grh_parse(area, sgid, dgid), 2);
+	expect_equal(be64_load(sgid), 0);
+	expect_equal(be64_load(dgid), 0);
+	expect_equal(be64_load(sgid + 8), UINT64_C(0xffff0b000102));
+	expect_equal(be64_load(dgid + 8), UINT64_C(0xffff0b000304));
+}
+
 SCENARIO(net_states, "each state of a neighbour, and each frame that asks, answers or tells",
 	 .qps = 0, .settings = {NET_SETTINGS("v2_ipv4")})
 {
@@ -387,6 +416,7 @@ SCENARIO(net_states, "each state of a neighbour, and each frame that asks, answe
 	timed(tb);
 	full(tb);
 	vlans(tb);
+	parsed(tb);
 	arp(tb);
 	nd(tb, true, false, true);
 	nd(tb, true, false, false);
