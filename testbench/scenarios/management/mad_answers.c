@@ -67,7 +67,7 @@ static void begin(struct tb *tb, struct caller *c, struct server *s, uint64_t ti
 			     .timeout_ps = timeout_ps,
 			     .request = request_of(CLASS, MAD_METHOD_GET)};
 	c->end->platform->ops->thread_start(c->end->platform, "caller", call, c);
-	for (unsigned i = 0; i < 100 && s->n == n; i++)
+	for (unsigned i = 0; i < 500 && s->n == n; i++)
 		pass_time(CFG_US(1));
 	expect_equal(s->n, n + 1);
 	expect_equal(mad_hdr_get_tid(smp_hdr(&s->mads[n % MADS])),
@@ -82,7 +82,7 @@ static void answer(struct tb *tb, struct server *s, unsigned i, uint8_t mark, ui
 	mad_hdr_set_tid(smp_hdr(&mad), mad_hdr_get_tid(smp_hdr(&mad)) ^ other_tid);
 	mad.b[MARK_AT] = mark;
 	must(drv_mad_send(s->dev, PORT, QPN_GSI, &s->from[i % MADS], &mad));
-	pass_time(CFG_US(50));
+	pass_time(CFG_US(300));
 }
 
 static void got(struct tb *tb, const struct caller *c, uint8_t mark)
@@ -113,9 +113,9 @@ static void callers(struct tb *tb, struct caller *x, struct caller *y, struct se
 	phase("time");
 	begin(tb, x, s, CFG_MS(TIMEOUT_MS));
 	begun = tb_now(tb);
-	pass_time(CFG_MS(TIMEOUT_MS) - CFG_US(200));
+	pass_time(CFG_MS(TIMEOUT_MS) - CFG_US(700));
 	expect_true(!x->ended);
-	pass_time(CFG_US(400));
+	pass_time(CFG_US(1000));
 	expect_true(x->ended);
 	expect_equal(x->rc, -ETIMEDOUT);
 	expect_that(tb_now(tb) - begun, <, CFG_MS(TIMEOUT_MS + 1));
@@ -153,7 +153,7 @@ static void handlers(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 			must(drv_mad_serve(b->dev, PORT, CLASS, serve, s));
 		drv_mad_register(b->dev, PORT, rows[i].handled ? serve : NULL, &all);
 		must(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));
-		pass_time(CFG_US(50));
+		pass_time(CFG_US(300));
 		expect_equal(s->n - n, rows[i].to_server);
 		expect_equal(all.n - m, rows[i].to_handler);
 	}
