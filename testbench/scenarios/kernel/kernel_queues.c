@@ -144,7 +144,7 @@ static void srqs(struct tb *tb, struct ib_device *device)
 }
 
 SCENARIO(kernel_queues, "kernel verbs: vectors of CQs in turn, sizes of CQs and SRQs",
-	 .no_qps = true, .any_packets = true)
+	 .no_qps = true, .any_packets = true, .of_mlx4 = "vectors of interrupts")
 {
 	struct ib_device *device = ib_device_of(a);
 
