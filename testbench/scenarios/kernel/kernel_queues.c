@@ -62,13 +62,14 @@ static void vectors(struct tb *tb, struct tb_end *a, struct ib_device *device)
 	must_fail(-EINVAL, (int)PTR_ERR(ib_alloc_cq(device, NULL, 4, -1, IB_POLL_DIRECT)));
 	must_fail(-EINVAL, (int)PTR_ERR(ib_alloc_cq(device, NULL, 4, (int)n, IB_POLL_DIRECT)));
 	must_fail(-EINVAL, (int)PTR_ERR(ib_alloc_cq(device, NULL, -1, 0, IB_POLL_DIRECT)));
-	for (unsigned v = 0; v < n && still_right(); v++) {
-		const enum ib_poll_context context = contexts[v % ARRAY_SIZE(contexts)];
+	for (unsigned i = 0; i < n * ARRAY_SIZE(contexts) && still_right(); i++) {
+		const enum ib_poll_context context = contexts[i % ARRAY_SIZE(contexts)];
+		const unsigned v = i % n;
 		struct ib_cq *cq = kv_made(ib_alloc_cq(device, &any[v % 2], 8, (int)v, context));
 
 		if (!cq)
 			return;
-		name_row("vector %u", v);
+		name_row("vector %u, context %u", v, context);
 		expect_true(cq->cq_context == &any[v % 2]);
 		expect_equal(cq->poll_ctx, context);
 		expect_true(!told(tb, a, cq, v));
