@@ -67,6 +67,7 @@ static void move(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned
 	struct transfer t = {.cqe = {transfer_done}};
 	const uint32_t n = (uint32_t)sg_nents(sg);
 	uint8_t *bytes = malloc(BYTES);
+	struct ib_send_wr *first;
 	struct rdma_rw_ctx ctx;
 	int wrs;
 
@@ -83,7 +84,11 @@ static void move(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned
 	else
 		for (struct scatterlist *s = sg; s; s = sg_next(s))
 			memset(s->addr, 0, s->length);
-	must(rdma_rw_ctx_post(&ctx, b->x.qp, 1, &t.cqe, NULL));
+	first = rdma_rw_ctx_wrs(&ctx, b->x.qp, 1, &t.cqe, NULL);
+	for (const struct ib_send_wr *wr = first; wr && wrs >= 0; wr = wr->next)
+		wrs--;
+	expect_equal((unsigned)wrs, 0);
+	must(ib_post_send(b->x.qp, first, NULL));
 	kv_until(&t.done, 1);
 	expect_equal(t.wrong, 0);
 	if (dir == DMA_TO_DEVICE)
