@@ -280,6 +280,8 @@ static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned que
 		must(ib_post_send(s->x.qp, &fill.wr, NULL));
 	}
 	must_fail(-ENOMEM, rdma_rw_ctx_post(&ctx, s->x.qp, 1, &t.cqe, NULL));
+	for (unsigned i = 0; i < ENTRIES && still_right(); i++)
+		expect_equal(ctx.reg[i].mr->need_inval, room != 3 * i + 1);
 	kv_until(&t.done, 1);
 	pass_time(CFG_US(50));
 	rdma_rw_ctx_destroy(&ctx, s->x.qp, 1, sg, ENTRIES, DMA_TO_DEVICE);
