@@ -25,18 +25,47 @@ static struct platform *platform_of(const void *object)
 	return drv_platform(drv_device_of(object));
 }
 
-/* The result of a call that makes an object, which is NULL when it makes none. */
-#define MAKES(out, call)                                                                           \
+enum { COUNTED = 8 };
+
+static void users_take(const struct ask *a, const unsigned *const *users, size_t n, unsigned *were)
+{
+	for (size_t i = 0; i < n; i++)
+		were[i] = a->c && users[i] ? *users[i] : 0;
+}
+
+/* A call that fails leaves no user. Source: Linux mlx4_ib_create_qp, ib_create_qp_user: usecnt is counted
+ * when nothing can fail any more, or counted back */
+static void users_check(const struct ask *a, const unsigned *const *users, size_t n,
+			const unsigned *were)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a->c && users[i] && *users[i] != were[i])
+			ask_report(a, RULE_users_differ, (struct guest_object){0},
+				   "the call fails, and what it was to use has %u users behind it, "
+				   "and had %u before",
+				   *users[i], were[i]);
+}
+
+/* The result of a call that makes an object, which is NULL when it makes none. Behind the call stand the
+ * counts of mlx4's objects that the new one is to use: NULL for none. */
+#define MAKES(a, out, call, ...)                                                                   \
 	({                                                                                         \
 		void *const before = *(out);                                                       \
+		const unsigned *const users[] = {NULL, ##__VA_ARGS__};                             \
+		unsigned were[COUNTED];                                                            \
 		int result;                                                                        \
                                                                                                    \
+		_Static_assert(ARRAY_SIZE(users) <= COUNTED, "more counts");                       \
+		users_take(a, users, ARRAY_SIZE(users), were);                                     \
 		*(out) = NULL;                                                                     \
 		result = call;                                                                     \
-		if (result)                                                                        \
+		if (result) {                                                                      \
 			*(out) = before;                                                           \
+			users_check(a, users, ARRAY_SIZE(users), were);                            \
+		}                                                                                  \
 		result;                                                                            \
 	})
+#define USERS(object) ((object) ? &(object)->users : NULL)
 
 int hooks_made(struct ask *a, int rc, const void *object)
 {
@@ -187,7 +216,8 @@ W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct 
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
-	rc = MAKES(qp, __real_drv_qp_create(pd, init, qp));
+	rc = MAKES(&a, qp, __real_drv_qp_create(pd, init, qp), &pd->users, USERS(init->send_cq),
+		   USERS(init->recv_cq), USERS(init->srq), USERS(init->xrcd), USERS(init->uar));
 	if (hooks_made(&a, rc, rc ? NULL : *qp))
 		return rc;
 	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
@@ -206,7 +236,7 @@ W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *ini
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
-	rc = MAKES(qp, __real_drv_special_create(pd, init, qp));
+	rc = MAKES(&a, qp, __real_drv_special_create(pd, init, qp));
 	if (hooks_made(&a, rc, rc ? NULL : *qp))
 		return rc;
 	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
@@ -322,7 +352,7 @@ W(int, drv_cq_create, struct drv_device *dev, unsigned entries, int vector, stru
 	ASK a;
 
 	cq_asked(&a, __func__, dev, entries, vector);
-	return cq_made(&a, MAKES(cq, __real_drv_cq_create(dev, entries, vector, cq)), cq, NULL);
+	return cq_made(&a, MAKES(&a, cq, __real_drv_cq_create(dev, entries, vector, cq)), cq, NULL);
 }
 
 W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
@@ -332,8 +362,10 @@ W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned e
 
 	cq_asked(&a, __func__, dev, entries, vector);
 	a.cq.uar = uar;
-	return cq_made(&a, MAKES(cq, __real_drv_cq_create_on(dev, uar, entries, vector, cq)), cq,
-		       uar);
+	return cq_made(
+		&a,
+		MAKES(&a, cq, __real_drv_cq_create_on(dev, uar, entries, vector, cq), USERS(uar)),
+		cq, uar);
 }
 
 W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsigned entries,
@@ -344,7 +376,9 @@ W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsig
 	cq_asked(&a, __func__, dev, entries, vector);
 	a.cq.stamped = true;
 	a.cq.uar = uar;
-	return cq_made(&a, MAKES(cq, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq)),
+	return cq_made(&a,
+		       MAKES(&a, cq, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq),
+			     USERS(uar)),
 		       cq, uar);
 }
 
@@ -397,7 +431,8 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 	ask_begin(&a, ASK_SRQ_CREATE, __func__, platform_of(pd), 0);
 	a.region.pd = pd;
 	a.srq = init;
-	rc = MAKES(srq, __real_drv_srq_create(pd, init, srq));
+	rc = MAKES(&a, srq, __real_drv_srq_create(pd, init, srq), &pd->users, USERS(init->xrcd),
+		   USERS(init->cq));
 	if (hooks_made(&a, rc, rc ? NULL : *srq))
 		return rc;
 	history_made(a.c, GUEST_SRQ, drv_srq_num(*srq));
@@ -421,7 +456,7 @@ W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = MAKES(pd, __real_drv_pd_alloc(dev, pd));
+	rc = MAKES(&a, pd, __real_drv_pd_alloc(dev, pd));
 	if (!hooks_made(&a, rc, rc ? NULL : *pd))
 		made_add(&a, *pd);
 	return rc;
@@ -461,8 +496,10 @@ W(int, drv_mr_reg_iova, struct drv_pd *pd, void *addr, uint64_t len, uint64_t io
 	a.region.addr = addr;
 	a.region.len = len;
 	a.region.iova = iova;
-	return region_made(&a, MAKES(mr, __real_drv_mr_reg_iova(pd, addr, len, iova, access, mr)),
-			   mr);
+	return region_made(
+		&a,
+		MAKES(&a, mr, __real_drv_mr_reg_iova(pd, addr, len, iova, access, mr), &pd->users),
+		mr);
 }
 
 W(int, drv_mr_reg, struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr)
@@ -473,7 +510,8 @@ W(int, drv_mr_reg, struct drv_pd *pd, void *addr, uint64_t len, unsigned access,
 	a.region.addr = addr;
 	a.region.len = len;
 	a.region.iova = (uintptr_t)addr;
-	return region_made(&a, MAKES(mr, __real_drv_mr_reg(pd, addr, len, access, mr)), mr);
+	return region_made(
+		&a, MAKES(&a, mr, __real_drv_mr_reg(pd, addr, len, access, mr), &pd->users), mr);
 }
 
 W(int, drv_mr_reg_pages, struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
@@ -485,8 +523,11 @@ W(int, drv_mr_reg_pages, struct drv_pd *pd, const uint64_t *pages, unsigned n, u
 	a.region.pages = pages;
 	a.region.len = len;
 	a.region.iova = iova;
-	return region_made(
-		&a, MAKES(mr, __real_drv_mr_reg_pages(pd, pages, n, iova, len, access, mr)), mr);
+	return region_made(&a,
+			   MAKES(&a, mr,
+				 __real_drv_mr_reg_pages(pd, pages, n, iova, len, access, mr),
+				 &pd->users),
+			   mr);
 }
 
 W(int, drv_mr_reg_dma, struct drv_pd *pd, unsigned access, struct drv_mr **mr)
@@ -495,7 +536,8 @@ W(int, drv_mr_reg_dma, struct drv_pd *pd, unsigned access, struct drv_mr **mr)
 
 	region_asked(&a, __func__, pd, access);
 	a.region.physical = true;
-	return region_made(&a, MAKES(mr, __real_drv_mr_reg_dma(pd, access, mr)), mr);
+	return region_made(&a, MAKES(&a, mr, __real_drv_mr_reg_dma(pd, access, mr), &pd->users),
+			   mr);
 }
 
 W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
@@ -505,7 +547,8 @@ W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr *
 	region_asked(&a, __func__, pd, 0);
 	a.region.fast = true;
 	a.region.max_pages = max_pages;
-	return region_made(&a, MAKES(mr, __real_drv_mr_alloc_fast(pd, max_pages, mr)), mr);
+	return region_made(
+		&a, MAKES(&a, mr, __real_drv_mr_alloc_fast(pd, max_pages, mr), &pd->users), mr);
 }
 
 W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
@@ -548,7 +591,7 @@ W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **m
 	ask_begin(&a, ASK_WINDOW, __func__, platform_of(pd), 0);
 	a.region.pd = pd;
 	a.region.type = type;
-	rc = MAKES(mw, __real_drv_mw_alloc(pd, type, mw));
+	rc = MAKES(&a, mw, __real_drv_mw_alloc(pd, type, mw), &pd->users);
 	if (hooks_made(&a, rc, rc ? NULL : *mw))
 		return rc;
 	m = made_add(&a, *mw);
@@ -569,7 +612,7 @@ W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = MAKES(xrcd, __real_drv_xrcd_alloc(dev, xrcd));
+	rc = MAKES(&a, xrcd, __real_drv_xrcd_alloc(dev, xrcd));
 	if (!hooks_made(&a, rc, rc ? NULL : *xrcd))
 		made_add(&a, *xrcd);
 	return rc;
@@ -586,7 +629,7 @@ W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = MAKES(uar, __real_drv_uar_alloc(dev, uar));
+	rc = MAKES(&a, uar, __real_drv_uar_alloc(dev, uar));
 	if (!hooks_made(&a, rc, rc ? NULL : *uar))
 		made_add(&a, *uar);
 	return rc;

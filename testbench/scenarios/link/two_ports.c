@@ -21,6 +21,7 @@ SCENARIO(two_ports, "two ports: both become ACTIVE, and the second one carries i
 	must(sm_run(a->dev, PORT_2, &(const struct sm_options){.lid = 40}, &sm));
 	expect_true(sm.peer_found && !sm.peer_is_self);
 	must(drv_port_wait(b->dev, PORT_2, IBV_PORT_ACTIVE, tb_now(tb) + CFG_S(1)));
+	must(drv_port_wait(b->dev, PORT_2, IBV_PORT_ACTIVE, tb_now(tb)));
 	must(drv_query_port(a->dev, PORT_2, &at_a));
 	must(drv_query_port(b->dev, PORT_2, &at_b));
 	if (!still_right())

@@ -91,5 +91,6 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	phase("more pages than it has");
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 1) * UINT64_C(4096)));
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 2) * UINT64_C(4096)));
+	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst + OFFSET, PAGES * UINT64_C(4096)));
 	must(drv_mr_dereg(mr));
 }

@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-enum { MANY = 1000 };
-
 static void send_plain(struct by_calls *x, struct ibv_qp_ex *q)
 {
 	ibv_wr_send(q);
@@ -93,7 +91,11 @@ static void bytes_too_many(struct by_calls *x, struct ibv_qp_ex *q)
 
 static void writes_too_many(struct by_calls *x, struct ibv_qp_ex *q)
 {
-	for (unsigned i = 0; i < MANY; i++)
+	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 0}};
+	struct ibv_qp_attr attr;
+
+	ibv_query_qp(x->qp[0], &attr, IBV_QP_CAP, &init);
+	for (unsigned i = 0; i <= init.cap.max_send_wr; i++)
 		one_write(x, q);
 }
 

@@ -5,6 +5,7 @@
  * would find some of these only after it has begun with them, and end the queue pair.
  */
 /* behaviours: IBA-11.4.1-arguments */
+#include "model/interface/macros.h"
 #include "testbench/services.h"
 
 enum { QKEY = 5, LEN = 16, INLINE_MAX = 64 };
@@ -55,6 +56,21 @@ static void post_wrong(struct tb *tb, struct tb_end *a, struct drv_qp *qp, const
 	expect_true(bad == &wr);
 }
 
+/* Inline data whose length has 33 bits. */
+static void post_too_long(struct tb *tb, struct tb_end *a, struct drv_qp *qp)
+{
+	const struct drv_sge half = {tb_va(a, a->src), 1u << 31, drv_mr_lkey(a->mr)};
+	const struct drv_sge sges[] = {half, half};
+	const struct drv_send_wr wr = {.opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+				       .sg_list = sges,
+				       .num_sge = ARRAY_SIZE(sges)};
+	const struct drv_send_wr *bad = NULL;
+
+	must_fail(-EINVAL, drv_post_send(qp, &wr, &bad));
+	expect_true(bad == &wr);
+}
+
 SCENARIO(posts_refused, "requests that the service does not have, or that lack something",
 	 .inline_bytes = INLINE_MAX, .any_packets = true)
 {
@@ -68,6 +84,8 @@ SCENARIO(posts_refused, "requests that the service does not have, or that lack s
 		name_row("%s", rows[i].name);
 		post_wrong(tb, a, on[rows[i].on], &rows[i]);
 	}
+	name_row("%s", "4 GiB of inline data");
+	post_too_long(tb, a, a->qp[0]);
 	name_row("%s", "the right one");
 	rdma_write(a, .wr_id = 1, .len = LEN);
 	expect_cqe(a, .wr_id = 1);
