@@ -4,7 +4,7 @@
  * promises holds to the last one. No command that the device would refuse reaches it.
  */
 /* behaviours: IBA-11.2.1.2-limits */
-#include "testbench/services.h"
+#include "testbench/harm.h"
 
 enum {
 	GID_BYTES = 16,
@@ -259,4 +259,146 @@ SCENARIO(argument_limits, "an argument at its limit is taken, and one beyond it 
 	shared_receives(tb, a, &dev);
 	port_tables(tb, a, &dev);
 	attributes(tb, a, &dev);
+}
+
+/* The call is refused, and the device does not hear of it: the next command would fail otherwise. */
+#define unheard(result, call)                                                                      \
+	do {                                                                                       \
+		refuse_command(e, 1, HCR_STATUS_INTERNAL_ERR);                                     \
+		must_fail(result, call);                                                           \
+		expect_true(!refuse_command(e, 0, 0));                                             \
+	} while (0)
+
+static void unheard_queues(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	struct drv_xrcd *xrcd = new_xrcd(e);
+	const struct drv_srq_init without_cq = {.max_wr = 4, .max_sge = 1, .xrcd = xrcd};
+	const struct drv_srq_init without_domain = {.max_wr = 4, .max_sge = 1, .cq = e->cq};
+	struct drv_cq *cq = new_cq(e, 15, DRV_CQ_POLLED);
+	struct drv_srq_init srq_init = {.max_wr = 4, .max_sge = 1};
+	uint32_t max_wr, max_sge;
+	struct drv_srq *srq;
+
+	unheard(-EINVAL, drv_cq_create(e->dev, 0, 0, &cq));
+	unheard(-EINVAL, drv_cq_create(e->dev, dev->max_cqe + 1, 0, &cq));
+	unheard(-EINVAL, drv_cq_create(e->dev, 1, (int)dev->comp_vectors, &cq));
+	unheard(-EINVAL, drv_cq_create(e->dev, 1, DRV_CQ_POLLED - 1, &cq));
+	unheard(-EINVAL, drv_cq_resize(cq, 0));
+	unheard(-EINVAL, drv_cq_resize(cq, dev->max_cqe + 1));
+	unheard(-EINVAL, drv_cq_arm(cq, false)); /* it has no vector */
+	unheard(0, drv_cq_resize(cq, 8));        /* it has 16 entries already */
+	expect_equal(drv_cq_entries(cq), 15);
+	must(drv_cq_destroy(cq));
+	unheard(-EINVAL, drv_srq_create(e->pd, &without_domain, &srq));
+	unheard(-EINVAL, drv_srq_create(e->pd, &without_cq, &srq));
+	must(drv_xrcd_free(xrcd));
+	must(drv_srq_create(e->pd, &srq_init, &srq));
+	if (!still_right())
+		return;
+	drv_srq_size(srq, &max_wr, &max_sge);
+	unheard(-EINVAL, drv_srq_arm(srq, max_wr + 1));
+	must(drv_srq_destroy(srq));
+}
+
+/* The key of a region that has been refused is not used up either: the next one is right. */
+static void unheard_regions(struct tb *tb, struct tb_end *e)
+{
+	static const uint64_t pages[] = {0x10000, 0x14000};
+	const uint64_t iova = UINT64_C(0x7000000123), whole = 2 * PLATFORM_PAGE_SIZE - 0x123;
+	struct drv_mr *mr;
+
+	unheard(-EINVAL, drv_mr_reg(e->pd, e->src, 0, IBV_ACCESS_LOCAL_WRITE, &mr));
+	unheard(-EINVAL, drv_mr_reg(e->pd, e->src, 64, IBV_ACCESS_REMOTE_WRITE, &mr));
+	unheard(-EINVAL, drv_mr_reg(e->pd, e->src, 64, IBV_ACCESS_REMOTE_ATOMIC, &mr));
+	unheard(-EINVAL, drv_mr_reg_iova(e->pd, e->src, 64, (uintptr_t)e->src ^ 1,
+					 IBV_ACCESS_LOCAL_WRITE, &mr));
+	unheard(-EINVAL,
+		drv_mr_reg_iova(e->pd, e->src, 64, (uintptr_t)e->src ^ PLATFORM_PAGE_SIZE / 2,
+				IBV_ACCESS_LOCAL_WRITE, &mr));
+	unheard(-EINVAL, drv_mr_alloc_fast(e->pd, 0, &mr));
+	unheard(-EINVAL, drv_mr_reg_pages(e->pd, pages, 2, iova, 0, 0, &mr));
+	unheard(-EINVAL, drv_mr_reg_pages(e->pd, pages, 2, iova, whole + 1, 0, &mr));
+	unheard(-EINVAL,
+		drv_mr_reg_pages(e->pd, pages, 2, iova, PLATFORM_PAGE_SIZE - 0x123, 0, &mr));
+	/* these have the right number of pages modulo 2^64 */
+	unheard(-EINVAL, drv_mr_reg_pages(e->pd, pages, 0, iova, UINT64_MAX - 0x123 + 1, 0, &mr));
+	unheard(-EINVAL, drv_mr_reg_pages(e->pd, pages, 0, iova, UINT64_MAX - 0x1000, 0, &mr));
+	unheard(-EINVAL,
+		drv_mr_reg_pages(e->pd, pages, 2, iova, whole, IBV_ACCESS_REMOTE_WRITE, &mr));
+	must(drv_mr_reg_pages(e->pd, pages, 2, iova, whole, 0, &mr));
+	must(drv_mr_dereg(mr));
+	must(drv_mr_reg_pages(e->pd, pages, 2, iova, PLATFORM_PAGE_SIZE - 0x123 + 1, 0, &mr));
+	must(drv_mr_dereg(mr));
+}
+
+static void unheard_ports(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	struct drv_port_attr port;
+	uint8_t gid[GID_BYTES];
+	uint16_t pkey;
+
+	unheard(-EINVAL, drv_query_port(e->dev, 0, &port));
+	unheard(-EINVAL, drv_query_port(e->dev, dev->ports + 1, &port));
+	unheard(-EINVAL, drv_port_down(e->dev, 0));
+	unheard(-EINVAL, drv_port_down(e->dev, dev->ports + 1));
+	for (unsigned p = 1; p <= dev->ports && still_right(); p++) {
+		unheard(-EINVAL, drv_query_gid(e->dev, p, dev->gids[p], gid));
+		unheard(-EINVAL, drv_query_pkey(e->dev, p, dev->pkeys[p], &pkey));
+	}
+}
+
+/* Steps that a queue pair in INIT cannot take, and whose attributes the device would refuse, too. */
+static void unheard_steps(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	static const uint8_t mgid[GID_BYTES] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [15] = 9};
+	const struct drv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	struct drv_qp_attr attr = widest(e, dev);
+	struct drv_qp *x = new_qp(e);
+
+	if (!still_right())
+		return;
+	unheard(0, drv_qp_modify(x, &reset, IBV_QP_STATE));
+	attr.qp_state = IBV_QPS_INIT;
+	for (unsigned bit = 1; bit <= INIT_MASK; bit <<= 1)
+		if (INIT_MASK & bit & ~(unsigned)IBV_QP_STATE)
+			unheard(-EINVAL, drv_qp_modify(x, &attr, INIT_MASK & ~bit));
+	must(drv_qp_modify(x, &attr, INIT_MASK));
+	attr.qp_state = IBV_QPS_RTR;
+	for (unsigned bit = 1; bit <= RTR_MASK; bit <<= 1)
+		if (RTR_MASK & bit & ~(unsigned)IBV_QP_STATE)
+			unheard(-EINVAL, drv_qp_modify(x, &attr, RTR_MASK & ~bit));
+	attr.alt_port_num = (uint8_t)(dev->ports + 1);
+	unheard(-EINVAL, drv_qp_modify(x, &attr, RTR_MASK | IBV_QP_ALT_PATH));
+	attr.alt_port_num = 0;
+	unheard(-EINVAL, drv_qp_modify(x, &attr, RTR_MASK | IBV_QP_ALT_PATH));
+	attr.max_dest_rd_atomic++;
+	unheard(-EINVAL, drv_qp_modify(x, &attr, RTR_MASK));
+	attr.max_dest_rd_atomic--;
+	attr.qp_state = IBV_QPS_RTS;
+	unheard(-EINVAL, drv_qp_modify(x, &attr, RTS_MASK)); /* not from INIT */
+	attr.qp_state = (enum ibv_qp_state)(IBV_QPS_ERR + 1);
+	unheard(-EINVAL, drv_qp_modify(x, &attr, IBV_QP_STATE));
+	attr.qp_state = IBV_QPS_RTR;
+	must(drv_qp_modify(x, &attr, RTR_MASK));
+	attr.qp_state = IBV_QPS_RTS;
+	for (unsigned bit = 1; bit <= RTS_MASK; bit <<= 1)
+		if (RTS_MASK & bit & ~(unsigned)IBV_QP_STATE)
+			unheard(-EINVAL, drv_qp_modify(x, &attr, RTS_MASK & ~bit));
+	attr.max_rd_atomic++;
+	unheard(-EINVAL, drv_qp_modify(x, &attr, RTS_MASK));
+	unheard(-EINVAL, drv_mcast_attach(x, mgid, false)); /* it is no datagram queue pair */
+	expect_equal(drv_qp_state(x), IBV_QPS_RTR);
+	destroy_qp(x);
+}
+
+SCENARIO(limits_unheard, "a call whose arguments are wrong is refused before it gives a command",
+	 .of_mlx4 = "commands")
+{
+	struct drv_device_attr dev;
+
+	must(drv_query_device(a->dev, &dev));
+	unheard_queues(tb, a, &dev);
+	unheard_regions(tb, a);
+	unheard_ports(tb, a, &dev);
+	unheard_steps(tb, a, &dev);
 }
