@@ -167,6 +167,35 @@ static int refused(struct by_calls *x, unsigned i)
 	return right_list(x, i + 1);
 }
 
+/* Only the last one has a completion. */
+static int list_of(struct by_calls *x, unsigned n)
+{
+	ibv_wr_start(x->calls);
+	for (unsigned i = 1; i <= n; i++) {
+		x->calls->wr_id = i;
+		x->calls->wr_flags = i == n ? IBV_SEND_SIGNALED : 0;
+		one_write(x, x->calls);
+		ibv_wr_set_sge(x->calls, x->mr->lkey, at(x, 0), 8);
+	}
+	return ibv_wr_complete(x->calls);
+}
+
+/* A list may fill the whole queue, and not one request more. */
+static int full(struct by_calls *x)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 0}};
+
+	ibv_query_qp(x->qp[0], &attr, 0, &init);
+	if (list_of(x, init.cap.max_send_wr + 1) != ENOMEM || nothing_else(x))
+		return __LINE__;
+	if (list_of(x, init.cap.max_send_wr) ||
+	    IS(x, 0, .wr_id = init.cap.max_send_wr, .opcode = IBV_WC_RDMA_WRITE))
+		return __LINE__;
+	memcpy(x->image + HALF, x->image, 8);
+	return nothing_else(x);
+}
+
 /* The other queue pair was made for sends alone, and a third one for no calls; in RESET none posts. */
 static int others(struct by_calls *x)
 {
@@ -199,6 +228,8 @@ static int program(void *arg)
 	rc = open_by_calls(x);
 	for (unsigned i = 0; i < ARRAY_SIZE(wrong) && !rc; i++)
 		rc = refused(x, i);
+	if (!rc)
+		rc = full(x);
 	if (!rc)
 		rc = others(x);
 	if (!rc)
