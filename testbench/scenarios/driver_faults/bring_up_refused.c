@@ -5,6 +5,7 @@
  * comes up the next time. Nothing else shows whether each error path undoes just the steps before it.
  */
 /* behaviours: FAULT-bring-up */
+#include "host_driver/drv/pci_regs.h"
 #include "host_driver/mlx4/alloc.h"
 #include "testbench/harm.h"
 
@@ -82,8 +83,27 @@ static int probe(struct tb_end *a)
 	return rc;
 }
 
+static uint32_t config(const struct tb_end *a, unsigned at)
+{
+	return a->platform->ops->config_read(a->platform, at, 2);
+}
+
+static uint32_t msix_control(const struct tb_end *a)
+{
+	unsigned at = config(a, PCI_CAP_POINTER) & 0xfc;
+
+	for (unsigned n = 0; at && n < PCI_CAPS_MAX; n++, at = config(a, at) >> 8 & 0xfc)
+		if ((config(a, at) & 0xff) == PCI_CAP_ID_MSIX)
+			return config(a, at + MSIX_CONTROL);
+	return 0;
+}
+
+/* As pci_disable_device and pci_disable_msix leave it: without DMA and interrupts, but with its BARs. */
 static void all_is_back(struct tb *tb, struct tb_end *a)
 {
+	expect_equal(config(a, PCI_COMMAND) & (PCI_COMMAND_MASTER | PCI_COMMAND_MEMORY),
+		     PCI_COMMAND_MEMORY);
+	expect_equal(msix_control(a) & MSIX_ENABLE, 0);
 	expect_equal(host_pages_used(a->host), 0);
 	expect_equal(host_pages_mapped(a->host), 0);
 }
