@@ -206,3 +206,19 @@ SCENARIO(bring_up_refused,
 	expect_equal(probe(a), 0);
 	all_is_back(tb, a);
 }
+
+/* The second port's steps undo those of the first, too. */
+SCENARIO(bring_up_refused_ports,
+	 "each command of bring-up fails in turn, of a device with two ports: all is undone",
+	 .bare = true, .settings = {"sim.time_limit=0", "hca.ports=2"})
+{
+	unsigned tolerated = 0;
+
+	host.pages = host.irqs = NEVER;
+	host.real = a->platform->ops;
+	host.ops = *host.real;
+	expect_that(commands(tb, a, &tolerated), >, 40);
+	expect_that(tolerated, <=, 2 * DISPENSABLE);
+	expect_equal(probe(a), 0);
+	all_is_back(tb, a);
+}
