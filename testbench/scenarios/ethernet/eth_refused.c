@@ -137,6 +137,12 @@ static void change_refused(struct tb *tb, struct tb_end *a, struct tb_end *b,
 SCENARIO(eth_refused, "each command that changes an Ethernet port is refused: all is as it was",
 	 .settings = {"hca.port1.type=eth"}, .any_packets = true)
 {
+	struct drv_port_attr port;
+	uint8_t gid[DRV_GID_BYTES];
+
+	must(drv_query_port(a->dev, 1, &port));
+	must(drv_query_gid(a->dev, 1, port.gid_count - 1, gid));
+	must_fail(-EINVAL, drv_query_gid(a->dev, 1, port.gid_count, gid));
 	for (unsigned memory = 0; memory < 2; memory++)
 		for_each_row(i, rows) {
 			name_row("%s, %s", rows[i].name, memory ? "memory" : "commands");

@@ -65,3 +65,28 @@ SCENARIO(qp_sqd, "send queue drained: begun work completes, event, posts wait, a
 	expect_cqe(a, .wr_id = 5);
 	expect_data(b, .len = 64, .dst = 128, .src = 64);
 }
+
+/* The port is the one attribute of the path that may change without the others. */
+SCENARIO(qp_sqd_port, "a drained queue pair goes to another port, and back", .any_packets = true,
+	 .settings = {"hca.ports=2"})
+{
+	const struct drv_qp_attr sqd = {.qp_state = IBV_QPS_SQD}, rts = {.qp_state = IBV_QPS_RTS};
+	struct drv_qp_attr before, now, attr = sqd;
+
+	must(drv_qp_query(a->qp[0], &before));
+	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE));
+	pass_time(CFG_US(20));
+	for (unsigned port = 2; port; port--) {
+		attr.port_num = (uint8_t)port;
+		must(drv_qp_modify(a->qp[0], &attr, IBV_QP_STATE | IBV_QP_PORT));
+		must(drv_qp_query(a->qp[0], &now));
+		expect_equal(now.port_num, port);
+		expect_equal(now.ah_attr.dlid, before.ah_attr.dlid);
+		expect_equal(now.pkey_index, before.pkey_index);
+		expect_equal(now.timeout, before.timeout);
+	}
+	must(drv_qp_modify(a->qp[0], &rts, IBV_QP_STATE));
+	rdma_write(a, .wr_id = 1, .len = 64);
+	expect_cqe(a, .wr_id = 1);
+	expect_data(b, .len = 64);
+}
