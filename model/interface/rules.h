@@ -439,7 +439,7 @@
 	  "the test of the owner bit in the interrupt handler for each round of the queue, and how often the index is written in a long run", \
 	  "the owner bit is compared as in the first round") \
 	R(number_reused, \
-	  "a number is given out again right behind the moment when it was given back, and others are free", \
+	  "the number of an object that is gone is given out again too soon: at once while others are free, or each time the table is through", \
 	  "IBA 9.7.1: packets of an old connection may still come; Linux mlx4_bitmap_alloc goes on behind the last number", \
 	  "where the search for a free number begins", \
 	  "each search begins at the first number") \

@@ -391,6 +391,30 @@ static void place_check(const struct drv_bitmap *b, uint32_t number)
 			       number, b->size);
 }
 
+/* Of these the number is a name for others, so that of an object that is gone must not be used again when the
+ * table is through. Source: Linux mlx4_init_mr_table, mlx4_init_qp_table: the masks are ~0 and 24 bits */
+static const struct drv_device *names_of(const struct drv_bitmap *b)
+{
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i] && (b == &devices[i]->mpts || b == &devices[i]->qps))
+			return devices[i];
+	return NULL;
+}
+
+static void name_check(const struct drv_bitmap *b)
+{
+	const struct drv_device *dev =
+		b->mask == b->size - 1 && b->size <= DRV_QPN_MASK ? names_of(b) : NULL;
+
+	if (dev && checker_of_host(dev->p->host) && maker_of(b)->b == b)
+		checker_report(checker_of_host(dev->p->host),
+			       &(struct breach){RULE_number_reused, {0}, maker_of(b)->pc, NULL},
+			       "the numbers have no bits beyond the %u places of their table, so "
+			       "that of a gone object is soon given out again; who made the "
+			       "allocator",
+			       b->size);
+}
+
 static void maker_note(const struct drv_bitmap *b)
 {
 	struct ask *a = ask_running();
@@ -411,6 +435,7 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 	counted_number_taken(b, used, *number, HERE);
 	maker_note(b);
 	place_check(b, *number);
+	name_check(b);
 	reuse_check(b, *number, HERE);
 	taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
 	return 0;
