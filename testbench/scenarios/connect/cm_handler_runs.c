@@ -22,7 +22,7 @@ static int slow(struct ib_cm_id *id, const struct ib_cm_event *event)
 {
 	struct listening *l = id->context;
 
-	if (event->event != IB_CM_REQ_RECEIVED)
+	if (event->event != IB_CM_REQ_RECEIVED && event->event != IB_CM_SIDR_REQ_RECEIVED)
 		return 0;
 	l->child = id;
 	l->begun++;
@@ -40,9 +40,21 @@ static struct ib_cm_id *listen_slowly(struct tb *tb, struct tb_end *b, struct li
 	return id;
 }
 
-/* `listener_first`: it is destroyed while the handler runs, else the new id is. */
-static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool listener_first,
-		      bool refuses)
+static void ask_qp(struct tb *tb, struct conn *client)
+{
+	struct sa_path_rec path;
+	const struct ib_cm_sidr_req_param p = {
+		.path = &path, .service_id = htobe64(SERVICE), .timeout_ms = TIMEOUT_MS};
+
+	ask_path(client->end, &path);
+	if (still_right())
+		must(ib_send_cm_sidr_req(client->id, &p));
+}
+
+/* `listener_first`: it is destroyed while the handler runs, else the new id is. `sidr`: b is asked for a
+ * datagram service, not for a connection. */
+static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool sidr,
+		      bool listener_first, bool refuses)
 {
 	struct listening l = {.platform = b->platform, .refuses = refuses};
 	struct ib_cm_id *listener = listen_slowly(tb, b, &l);
@@ -51,7 +63,10 @@ static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool li
 
 	if (!listener || !still_right())
 		return;
-	conn_request(client, .service = SERVICE);
+	if (sidr)
+		ask_qp(tb, client);
+	else
+		conn_request(client, .service = SERVICE);
 	for (unsigned i = 0; i < 1000 && !l.begun; i++)
 		pass_time(CFG_US(10));
 	expect_equal(l.begun, 1);
@@ -63,7 +78,12 @@ static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool li
 	expect_equal(ended, 1);
 	if (!refuses)
 		ib_destroy_cm_id(listener_first ? l.child : listener);
-	expect_cm(client, IB_CM_REJ_RECEIVED);
+	if (sidr) {
+		expect_cm(client, IB_CM_SIDR_REP_RECEIVED);
+		expect_equal(client->last.cm.param.sidr_rep_rcvd.status, IB_SIDR_REJECT);
+	} else {
+		expect_cm(client, IB_CM_REJ_RECEIVED);
+	}
 	conn_end(client);
 }
 
@@ -107,12 +127,14 @@ SCENARIO(cm_handler_runs, "ids of connection management are destroyed while thei
 	 .no_qps = true, .any_packets = true)
 {
 	start_cm();
-	phase("the listener");
-	destroyed(tb, a, b, true, false);
-	phase("the listener, whose handler refuses");
-	destroyed(tb, a, b, true, true);
-	phase("the new id");
-	destroyed(tb, a, b, false, false);
+	for (unsigned sidr = 0; sidr < 2; sidr++) {
+		phase(sidr ? "the listener of a service" : "the listener");
+		destroyed(tb, a, b, sidr, true, false);
+		phase("the listener, whose handler refuses");
+		destroyed(tb, a, b, sidr, true, true);
+		phase("the new id");
+		destroyed(tb, a, b, sidr, false, false);
+	}
 	phase("a query");
 	canceled(tb, b);
 }
