@@ -337,7 +337,11 @@ static void request(struct tb *tb, struct both *x)
 					    .max_cm_retries = 2,
 					    .srq = says->srq};
 
+	check_mads();
 	must(ib_send_cm_req(x->client->id, &req));
+	expect_mad(a_to_b, .qpn = QPN_GSI, .attr = CM_ATTR_REQ, .slid = be16toh(x->path.ib.slid),
+		   .dlid = be16toh(x->path.ib.dlid), .sl = x->path.sl);
+	ignore_mads();
 	expect_cm(x->listener, IB_CM_REQ_RECEIVED);
 	now = heard;
 	rtr_is(tb, &x->b, &x->alt_b, says, 0, says->initiator_depth);
@@ -375,7 +379,11 @@ static void reply(struct tb *tb, struct both *x)
 					    .rnr_retry_count = says->rnr_retry_count,
 					    .srq = says->srq};
 
+	check_mads();
 	must(ib_send_cm_rep(x->server->id, &rep));
+	expect_mad(b_to_a, .qpn = QPN_GSI, .attr = CM_ATTR_REP, .slid = be16toh(x->path.ib.dlid),
+		   .dlid = be16toh(x->path.ib.slid), .sl = x->path.sl);
+	ignore_mads();
 	if (!still_right())
 		return;
 	ask_attributes(x->server->id);
@@ -480,7 +488,16 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 		unsigned port, failover, life, other_life, pkey;
 		bool takes; /* the next path */
 		struct says req, rep;
-	} rows[] = {{"an alternate path, and another one by LAP",
+	} rows[] = {{"the alternate path is rejected",
+		     1,
+		     CM_FAILOVER_REJECTED,
+		     12,
+		     13,
+		     ALL_LIMITED,
+		     false,
+		     {0x000002, 0, 6, 0, 0, 7, 1, 1},
+		     {QPN_B + 2, 0xffffff, 0, 5, 0, 0, 2, 1}},
+		    {"an alternate path, and another one by LAP",
 		     1,
 		     CM_FAILOVER_ACCEPTED,
 		     10,
@@ -498,15 +515,6 @@ SCENARIO(cm_attributes, "a connection in which nothing is symmetrical: what is h
 		     false,
 		     {0xfffffe, 0xffffff, 0, 255, 0, 0, 7, 0},
 		     {QPN_B + 1, 0, 4, 0, 1, 0, 0, 1}},
-		    {"the alternate path is rejected",
-		     1,
-		     CM_FAILOVER_REJECTED,
-		     12,
-		     13,
-		     ALL_LIMITED,
-		     false,
-		     {0x000002, 0, 6, 0, 0, 7, 1, 1},
-		     {QPN_B + 2, 0xffffff, 0, 5, 0, 0, 2, 1}},
 		    {"it is not supported, but the next one is taken",
 		     2,
 		     CM_FAILOVER_UNSUPPORTED,

@@ -1,27 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subnet manager allows longer packets on a port while connection management reads the port for a
+ * The subnet manager allows longer packets on either port while connection management reads it for a
  * request that has come: a little later in each round, so that some of the changes fall between the
- * reading and what is kept of it. A request for a connection with the longer packets is then taken.
+ * reading and what is kept of it. A request for a connection with the longer packets is then taken; before, and
+ * when they are no longer allowed, it is refused.
  */
 /* behaviours: CM-port-changes */
 #include "testbench/connect.h"
 #include "testbench/manage.h"
 
-enum { SERVICE = 0x1234, ROUNDS = 50, STEP_US = 4 };
+enum { SERVICE = 0x1234, ROUNDS = 50, STEP_US = 4, PORTS = 2, LIFE = 10, ANSWER_MS = 20 };
 
-static void set_mtu(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_mtu mtu)
+/* Gets or sets the PortInfo at the other end of that port of a. */
+static void port_info_to(struct tb *tb, struct tb_end *a, unsigned port, unsigned method,
+			 const struct port_info *info, struct smp *answer)
+{
+	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
+	struct smp smp = {{0}};
+	struct mad_hdr *hdr = smp_hdr(&smp);
+
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, method);
+	mad_hdr_set_attr_id(hdr, SMP_ATTR_PORT_INFO);
+	mad_hdr_set_attr_mod(hdr, port);
+	mad_hdr_set_hop_count(hdr, 1);
+	smp_set_dr_slid(&smp, LID_PERMISSIVE);
+	smp_set_dr_dlid(&smp, LID_PERMISSIVE);
+	smp_initial_path_ptr(&smp)[1] = (uint8_t)port;
+	if (info)
+		memcpy(smp_data_ptr(&smp), info, sizeof(*info));
+	must(drv_mad_call(a->dev, port, QPN_SMI, &to, &smp, answer, CFG_MS(ANSWER_MS)));
+}
+
+static void set_mtu(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned port,
+		    enum ib_mtu mtu)
 {
 	struct port_info info;
-	struct smp answer;
+	struct smp answer = {{0}};
 
-	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1);
+	port_info_to(tb, a, port, MAD_METHOD_GET, NULL, &answer);
 	info = port_info_to_set(&answer);
 	port_info_set_neighbor_mtu(&info, mtu);
 	port_info_set_client_rereg(&info, 1); /* the MTU alone raises no event */
-	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1,
-	    .data = &info);
+	port_info_to(tb, a, port, MAD_METHOD_SET, &info, &answer);
 	expect_event(b, IBV_EVENT_CLIENT_REREGISTER);
+}
+
+/* From a to b through that port. */
+static struct sa_path_rec path_of(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned port)
+{
+	struct sa_path_rec path = {
+		.ib = {.slid = htobe16((uint16_t)(port == 1 ? a->lid : a->lid_2)),
+		       .dlid = htobe16((uint16_t)(port == 1 ? b->lid : b->lid_2))},
+		.pkey = htobe16(PKEY_DEFAULT),
+		.rate = IB_RATE_10_GBPS,
+		.packet_life_time = LIFE,
+		.reversible = 1,
+		.numb_path = 1};
+
+	must(ib_query_gid(ib_device_of(a), port, 0, &path.sgid));
+	must(ib_query_gid(ib_device_of(b), port, 0, &path.dgid));
+	return path;
 }
 
 /* The request reaches the user of the listener, who refuses it. */
@@ -36,8 +77,21 @@ static void refuse(struct tb *tb, struct conn *client, struct conn *listener)
 	conn_end(server);
 }
 
+/* The port does not carry packets that long any more. */
+static void too_long(struct tb *tb, struct conn *client, struct sa_path_rec path)
+{
+	const struct ib_cm_rej_event_param *rej = &client->last.cm.param.rej_rcvd;
+
+	path.mtu = IB_MTU_4096;
+	conn_request(client, .service = SERVICE, .path = &path);
+	expect_cm(client, IB_CM_REJ_RECEIVED);
+	expect_equal(rej->reason, IB_CM_REJ_INVALID_MTU);
+	expect_equal(rej->ari_length, 1);
+	expect_equal(client->last.info[0], IB_MTU_1024);
+}
+
 SCENARIO(cm_port_changes, "a port changes while connection management reads it", .no_qps = true,
-	 .any_packets = true)
+	 .any_packets = true, .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
 	struct conn *listener, *client;
 	struct sa_path_rec path;
@@ -45,14 +99,18 @@ SCENARIO(cm_port_changes, "a port changes while connection management reads it",
 	start_cm();
 	listener = conn_listen(b, SERVICE);
 	client = conn_new(a);
-	ask_path(a, &path);
-	for (unsigned i = 0; i < ROUNDS && still_right(); i++) {
-		name_row("change after %u us", i * STEP_US);
-		set_mtu(tb, a, b, IB_MTU_1024);
+	for (unsigned i = 0; i < ROUNDS * PORTS && still_right(); i++) {
+		const unsigned port = 1 + i % PORTS, us = i / PORTS * STEP_US;
+
+		name_row("change of port %u after %u us", port, us);
+		path = path_of(tb, a, b, port);
+		set_mtu(tb, a, b, port, IB_MTU_1024);
+		if (us % (10 * STEP_US) == 0)
+			too_long(tb, client, path);
 		path.mtu = IB_MTU_1024;
 		conn_request(client, .service = SERVICE, .path = &path);
-		pass_time(CFG_US(1) * i * STEP_US);
-		set_mtu(tb, a, b, IB_MTU_4096);
+		pass_time(CFG_US(1) * us);
+		set_mtu(tb, a, b, port, IB_MTU_4096);
 		refuse(tb, client, listener);
 		path.mtu = IB_MTU_4096;
 		conn_request(client, .service = SERVICE, .path = &path);
