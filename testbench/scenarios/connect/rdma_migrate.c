@@ -3,8 +3,8 @@
  * rdma_migrate_id while events wait that nobody has taken. The events of the id come through the
  * new channel, in their order, and those of other ids stay. A listener takes its waiting requests
  * along, and what has happened to them since: the first client has gone, the second one is accepted
- * there. A client that becomes synchronous waits in its next call. A channel with ids cannot be
- * destroyed.
+ * there. A client that becomes synchronous waits in its next call, and one that was waits no longer. A
+ * channel with ids cannot be destroyed.
  */
 /* behaviours: IBA-A11-ip-cm-service */
 #include "testbench/connect.h"
@@ -81,6 +81,46 @@ static int server(void *arg)
 	return 0;
 }
 
+/* What rdma_get_request() says at once; 0: it has a request. */
+static int waits_as(struct rdma_cm_id *listener)
+{
+	struct rdma_cm_id *id;
+
+	errno = 0;
+	return rdma_get_request(listener, &id) ? errno : 0;
+}
+
+/* A listener that has no request is synchronous while its channel is its own, and only then. The
+ * channel of the program stays when the id goes. */
+static int both_ways(void *arg)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(PORT + 1)};
+	struct rdma_cm_id *id;
+
+	if (!channel || process_nonblock(channel->fd, true) ||
+	    rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(id, (struct sockaddr *)&any) || rdma_listen(id, 0))
+		return __LINE__;
+	for (unsigned i = 0; i < 2; i++) {
+		if (process_nonblock(id->channel->fd, true) || waits_as(id) != EAGAIN ||
+		    rdma_migrate_id(id, channel))
+			return __LINE__;
+		if (waits_as(id) != EINVAL)
+			return __LINE__;
+		/* from one channel of the program to the same one */
+		if (rdma_migrate_id(id, channel) || waits_as(id) != EINVAL ||
+		    rdma_migrate_id(id, NULL) || id->channel == channel)
+			return __LINE__;
+	}
+	if (rdma_migrate_id(id, channel) || rdma_destroy_id(id) || !is_empty(channel) ||
+	    rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) || id->channel != channel ||
+	    rdma_destroy_id(id))
+		return __LINE__;
+	rdma_destroy_event_channel(channel);
+	return 0;
+}
+
 static int begin_connect(struct rdma_event_channel *channel, struct rdma_cm_id **id,
 			 struct ibv_cq **cq)
 {
@@ -137,6 +177,7 @@ SCENARIO(rdma_migrate, "ids that change their channel while events wait", .no_qp
 	struct process *listening, *first, *second;
 
 	start_cm();
+	expect_exit(start_process(b, both_ways, NULL), 0);
 	listening = start_process(b, server, NULL);
 	pass_time(CFG_US(SOON_US) / 4);
 	first = start_process(a, goes, NULL);
