@@ -5,6 +5,8 @@
  * promises that this completion has been written, so it comes after it, and the drain ends when
  * done() has been called for it. So it is each time that the queue pair is connected again. The
  * scenario runs with one CQ for both queues and with two; afterwards neither CQ holds a completion.
+ * A done() may sleep while further receives complete. A drain that begins meanwhile ends when done() has
+ * been called, and has returned, for those, too.
  * behaviours: IBA-10.2.9-last-wqe
  */
 #include "model/interface/macros.h"
@@ -80,6 +82,58 @@ static void late(struct tb *tb, struct tb_end *a, struct tb_end *b, struct ib_cq
 	must(ib_dealloc_pd(pd));
 }
 
+enum { LATER = 20, SLEEP_MS = 3 };
+
+/* static, as above */
+static struct slow {
+	struct ib_cqe cqe;
+	unsigned begun, ended, sleeps; /* only so many calls sleep */
+	struct platform *platform;
+} slow;
+
+static void slow_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct slow *s = container_of(wc->wr_cqe, struct slow, cqe);
+
+	if (++s->begun <= s->sleeps)
+		s->platform->ops->sleep_ps(s->platform, CFG_MS(SLEEP_MS));
+	s->ended++;
+}
+
+/* The first receive is in its done() when `later` more complete, and then the queue pair is drained. */
+static void sleeps(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_poll_context ctx,
+		   unsigned later, unsigned sleeps)
+{
+	struct ib_srq_init_attr init = {.attr = {.max_wr = LATER + 2, .max_sge = 1}};
+	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(b), 0));
+	struct ib_srq *srq = pd ? kv_made(ib_create_srq(pd, &init)) : NULL;
+	struct ib_recv_wr recv = {.wr_cqe = &slow.cqe};
+	struct ib_send_wr send = {.opcode = IB_WR_SEND};
+	struct kv x, y;
+
+	slow = (struct slow){.cqe = {slow_done}, .sleeps = sleeps, .platform = b->platform};
+	if (!srq || !kv_open(a, &x) ||
+	    !kv_open(b, &y, .pd = pd, .srq = srq, .alloc_cq = true, .poll_ctx = ctx) ||
+	    !kv_connect(&x, &y))
+		return;
+	for (unsigned i = 0; i <= later; i++)
+		must(ib_post_srq_recv(srq, &recv, NULL));
+	must(ib_post_send(x.qp, &send, NULL));
+	kv_until(&slow.begun, 1);
+	for (unsigned i = 0; i < later; i++)
+		must(ib_post_send(x.qp, &send, NULL));
+	pass_time(CFG_US(300));
+	expect_equal(slow.begun, 1);
+	expect_equal(slow.ended, 0);
+	ib_drain_rq(y.qp);
+	expect_equal(slow.begun, 1 + later);
+	expect_equal(slow.ended, 1 + later);
+	kv_close(&y);
+	kv_close(&x);
+	must(ib_destroy_srq(srq));
+	must(ib_dealloc_pd(pd));
+}
+
 SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion is late",
 	 .no_qps = true, .any_packets = true)
 {
@@ -96,5 +150,10 @@ SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion
 			return;
 		late(tb, a, b, cq);
 		ib_free_cq(cq);
+	}
+	for (unsigned n = 1; n <= 2; n++) {
+		name_row("%u calls of done() sleep", n);
+		sleeps(tb, a, b, IB_POLL_WORKQUEUE, 1, n);
+		sleeps(tb, a, b, IB_POLL_UNBOUND_WORKQUEUE, LATER, n);
 	}
 }

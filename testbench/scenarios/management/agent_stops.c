@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is under way when a user of management datagrams ends, or when the port's agent stops. A class is
- * free for others only when the handler of its last datagram has returned. The agent stops while one thread
+ * What is under way when a user of management datagrams ends, or when the port's agent stops. A user has
+ * ended only when the handler of its last datagram has returned. Others may serve its class, or another
+ * one, before that: they get what comes later, and end like any other, and there is then room for as many
+ * users as before. The agent stops while one thread
  * waits for an answer and more datagrams wait than its send queue holds: the thread is told, what waits is
  * given back, and the port comes up again with a new agent.
  */
 #include "testbench/manage.h"
 
-enum { PORT = 1, CLASS = 0x30, MADS = 200 };
+enum {
+	PORT = 1,
+	CLASS = 0x30,
+	OTHER_CLASS = 0x33,
+	FREE_CLASSES = 0x40,
+	SERVERS_MAX = 8,
+	MADS = 200
+};
 
 struct handling {
 	struct platform *platform;
@@ -49,6 +58,89 @@ static void handler_runs(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(h.begun, 1);
 	drv_mad_unserve(b->dev, PORT, CLASS);
 	expect_equal(h.ended, 1);
+}
+
+/* How many more classes can be served. */
+static unsigned room(struct tb *tb, struct tb_end *b)
+{
+	unsigned n = 0;
+
+	while (n < SERVERS_MAX && !drv_mad_serve(b->dev, PORT, FREE_CLASSES + n, handle, NULL))
+		n++;
+	must_fail(-ENOSPC, drv_mad_serve(b->dev, PORT, FREE_CLASSES + n, handle, NULL));
+	for (unsigned i = 0; i < n; i++)
+		drv_mad_unserve(b->dev, PORT, FREE_CLASSES + i);
+	return n;
+}
+
+struct leaver {
+	struct tb_end *end;
+	unsigned mgmt_class;
+	bool begun, ended;
+};
+
+static void leave(void *arg)
+{
+	struct leaver *l = arg;
+
+	l->begun = true;
+	drv_mad_unserve(l->end->dev, PORT, l->mgmt_class);
+	l->ended = true;
+}
+
+static void leave_in_thread(struct tb *tb, struct leaver *l)
+{
+	l->end->platform->ops->thread_start(l->end->platform, "leaver", leave, l);
+	pass_time(CFG_US(50));
+	expect_true(l->begun);
+}
+
+/* static: when the scenario fails, they are used after the return */
+static struct handling first, next, other;
+static struct leaver l, m, n;
+
+/* A user leaves while its handler runs, and others come. */
+static void others_come(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct drv_mad_addr to = {
+		.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
+	struct smp mad = datagram(CLASS, MAD_METHOD_SEND),
+		   other_mad = datagram(OTHER_CLASS, MAD_METHOD_SEND);
+	struct handling first = {.platform = b->platform}, next = first, other = first;
+	struct leaver l = {.end = b, .mgmt_class = CLASS}, m = {.end = b, .mgmt_class = CLASS},
+		      n = {.end = b, .mgmt_class = OTHER_CLASS};
+	const unsigned before = room(tb, b);
+
+	expect_that(before, >=, 3);
+	must(drv_mad_serve(b->dev, PORT, CLASS, handle, &first));
+	must_fail(-EBUSY, drv_mad_serve(b->dev, PORT, CLASS, handle, &next));
+	must(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));
+	for (unsigned i = 0; i < 100 && !first.begun; i++)
+		pass_time(CFG_US(1));
+	leave_in_thread(tb, &l);
+	expect_true(!l.ended && !first.ended);
+	expect_equal(room(tb, b), before - 1);
+	must(drv_mad_serve(b->dev, PORT, OTHER_CLASS, handle, &other));
+	must(drv_mad_serve(b->dev, PORT, CLASS, handle, &next));
+	must_fail(-EBUSY, drv_mad_serve(b->dev, PORT, CLASS, handle, &first));
+	expect_equal(room(tb, b), before - 3);
+	must(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &other_mad));
+	must(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));
+	expect_true(!l.ended && !first.ended);
+	for (unsigned i = 0; i < 1000 && !first.ended; i++)
+		pass_time(CFG_US(1));
+	pass_time(CFG_US(50));
+	expect_true(l.ended);
+	expect_equal(room(tb, b), before - 2);
+	pass_time(CFG_MS(2));
+	expect_equal(first.begun, 1);
+	expect_equal(other.ended, 1);
+	expect_equal(next.ended, 1);
+	leave_in_thread(tb, &n);
+	expect_true(n.ended);
+	leave_in_thread(tb, &m);
+	expect_true(m.ended);
+	expect_equal(room(tb, b), before);
 }
 
 struct caller {
@@ -97,6 +189,8 @@ SCENARIO(agent_stops,
 	ignore_events(b);
 	phase("handler");
 	handler_runs(tb, a, b);
+	phase("others");
+	others_come(tb, a, b);
 	phase("agent");
 	agent_busy(tb, a, b);
 }
