@@ -106,11 +106,11 @@ static void others_come(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
 	struct smp mad = datagram(CLASS, MAD_METHOD_SEND),
 		   other_mad = datagram(OTHER_CLASS, MAD_METHOD_SEND);
-	struct handling first = {.platform = b->platform}, next = first, other = first;
-	struct leaver l = {.end = b, .mgmt_class = CLASS}, m = {.end = b, .mgmt_class = CLASS},
-		      n = {.end = b, .mgmt_class = OTHER_CLASS};
 	const unsigned before = room(tb, b);
 
+	first = next = other = (struct handling){.platform = b->platform};
+	l = m = n = (struct leaver){.end = b, .mgmt_class = CLASS};
+	n.mgmt_class = OTHER_CLASS;
 	expect_that(before, >=, 3);
 	must(drv_mad_serve(b->dev, PORT, CLASS, handle, &first));
 	must_fail(-EBUSY, drv_mad_serve(b->dev, PORT, CLASS, handle, &next));
