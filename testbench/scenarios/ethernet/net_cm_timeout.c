@@ -3,14 +3,18 @@
  * rdma_resolve_addr() waits for a neighbour as long as its caller says: less than the second that
  * ib_modify_qp has, or longer than a neighbour has for its three questions. Who then waits asks anew, so
  * an answer after three seconds still counts. An id can be destroyed while its address is asked for.
+ * An id whose neighbour did not answer is bound as before, to the same address and the same port, whether
+ * its caller or the first try has bound it: it can resolve again, also another address, or listen.
  */
 #include "testbench/connect.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
+#include "testbench/scenarios/programs/refuses.h"
 
 #include <arpa/inet.h>
 
 enum {
 	PORT = 4711,
+	OWN = 5000,
 	LATE = 9,    /* 11.0.1.9 comes after a while */
 	NOBODY = 10, /* 11.0.1.10 never does */
 	SHORT_MS = 300,
@@ -65,11 +69,77 @@ static int gives_up(void)
 	return 0;
 }
 
+static struct sockaddr *ipv4(struct sockaddr_in *to, unsigned host, uint16_t port)
+{
+	*to = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
+	to->sin_addr.s_addr = htonl(11u << 24 | 1u << 8 | host);
+	return (struct sockaddr *)to;
+}
+
+/* What the id is bound to; 0: as it should be. */
+static int bound_to(struct rdma_cm_id *id, uint16_t port)
+{
+	const struct sockaddr_in *own = (struct sockaddr_in *)rdma_get_local_addr(id);
+
+	return ntohs(rdma_get_src_port(id)) != port || ntohs(own->sin_port) != port ||
+	       own->sin_family != AF_INET ||
+	       ntohl(own->sin_addr.s_addr) != (11u << 24 | 1u << 8 | 1);
+}
+
+/* `own`: the port that the caller binds; 0: none. */
+static int stays_bound(uint16_t own)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id, *second;
+	struct sockaddr_in to, from;
+	uint16_t port;
+
+	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	    (own && rdma_bind_addr(id, ipv4(&from, 1, own))))
+		return __LINE__;
+	if (rdma_resolve_addr(id, NULL, ipv4(&to, NOBODY, PORT), SHORT_MS) ||
+	    ip_next(channel, RDMA_CM_EVENT_ADDR_ERROR, NULL) != -ETIMEDOUT)
+		return __LINE__;
+	port = ntohs(rdma_get_src_port(id));
+	if (!port || (own && port != own) || bound_to(id, port))
+		return __LINE__;
+	FAILS(rdma_bind_addr(id, ipv4(&from, 1, port + 1)), EINVAL);
+	FAILS(rdma_resolve_route(id, SHORT_MS), EINVAL);
+	/* another one cannot have the port */
+	if (rdma_create_id(channel, &second, NULL, RDMA_PS_TCP))
+		return __LINE__;
+	FAILS(rdma_bind_addr(second, ipv4(&from, 1, port)), EADDRINUSE);
+	if (rdma_destroy_id(second))
+		return __LINE__;
+	/* the second try fails, too, and the third one finds somebody else */
+	if (rdma_resolve_addr(id, NULL, ipv4(&to, NOBODY, PORT), SHORT_MS) ||
+	    ip_next(channel, RDMA_CM_EVENT_ADDR_ERROR, NULL) != -ETIMEDOUT || bound_to(id, port))
+		return __LINE__;
+	if (rdma_resolve_addr(id, NULL, ipv4(&to, 2, PORT), SHORT_MS) ||
+	    ip_next(channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) || bound_to(id, port) ||
+	    rdma_resolve_route(id, SHORT_MS) ||
+	    ip_next(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL) || rdma_destroy_id(id))
+		return __LINE__;
+	/* one that listens after it has failed is bound to the same */
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	    (own && rdma_bind_addr(id, ipv4(&from, 1, own))))
+		return __LINE__;
+	if (rdma_resolve_addr(id, NULL, ipv4(&to, NOBODY, PORT), SHORT_MS) ||
+	    ip_next(channel, RDMA_CM_EVENT_ADDR_ERROR, NULL) != -ETIMEDOUT)
+		return __LINE__;
+	port = ntohs(rdma_get_src_port(id));
+	if (rdma_listen(id, 1) || bound_to(id, port) || (own && port != own) || rdma_destroy_id(id))
+		return __LINE__;
+	rdma_destroy_event_channel(channel);
+	return 0;
+}
+
 static int client_main(void *arg)
 {
 	const int is_short = asks_for(SHORT_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int is_long = asks_for(LONG_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int answered = asks_for(ENOUGH_MS, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	int rc;
 
 	if (gives_up())
 		return 4;
@@ -77,7 +147,10 @@ static int client_main(void *arg)
 		return 1;
 	if (is_long < LONG_MS || is_long > LONG_MS + SLACK_MS)
 		return 2;
-	return answered < COMES_MS - SLACK_MS || answered > ENOUGH_MS / 2 ? 3 : 0;
+	if (answered < COMES_MS - SLACK_MS || answered > ENOUGH_MS / 2)
+		return 3;
+	rc = stays_bound(OWN);
+	return rc ? rc : stays_bound(0);
 }
 
 SCENARIO(net_cm_timeout, "rdma_resolve_addr waits for a neighbour as long as its caller says",

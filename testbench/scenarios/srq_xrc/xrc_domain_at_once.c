@@ -285,12 +285,16 @@ static int program(void *arg)
 SCENARIO(xrc_domain_at_once, "two processes open and close an XRC domain at the same time",
 	 .no_qps = true)
 {
-	struct meeting m = {.at = {0}};
-	struct member x[2] = {{.m = &m, .i = 0}, {.m = &m, .i = 1}};
+	/* static: when the scenario fails, the other process goes on after the return */
+	static struct meeting m;
+	static struct member x[2];
 	struct process *p[2];
 
-	for (unsigned i = 0; i < 2; i++)
+	m = (struct meeting){.at = {0}};
+	for (unsigned i = 0; i < 2; i++) {
+		x[i] = (struct member){.m = &m, .i = i};
 		p[i] = start_process(a, program, &x[i]);
+	}
 	for (unsigned i = 0; i < 2; i++)
 		expect_exit(p[i], 0);
 }
