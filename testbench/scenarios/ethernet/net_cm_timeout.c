@@ -2,7 +2,7 @@
 /*
  * rdma_resolve_addr() waits for a neighbour as long as its caller says: less than the second that
  * ib_modify_qp has, or longer than a neighbour has for its three questions. Who then waits asks anew, so
- * an answer after three seconds still counts. An id can be destroyed while its address is asked for.
+ * an answer after three seconds still counts. A negative limit is none. An id can be destroyed while its address is asked for.
  * An id whose neighbour did not answer is bound as before, to the same address and the same port, whether
  * its caller or the first try has bound it: it can resolve again, also another address, or listen.
  */
@@ -16,18 +16,20 @@ enum {
 	PORT = 4711,
 	OWN = 5000,
 	LATE = 9,    /* 11.0.1.9 comes after a while */
+	NEXT = 11,   /* so does 11.0.1.11, later */
 	NOBODY = 10, /* 11.0.1.10 never does */
 	SHORT_MS = 300,
 	LONG_MS = 3500,
 	ENOUGH_MS = 8000,
 	COMES_MS = 3400, /* after the third question of the last try */
+	NEXT_MS = 6000,  /* after the last question for who came before has been answered */
 	SLACK_MS = 1,
 	GIVEN_UP = 12,
 	NS_PER_MS = 1000000,
 };
 
 /* Milliseconds until the event comes; negative: another one, or another status. */
-static int asks_for(int timeout_ms, enum rdma_cm_event_type wanted, int status)
+static int asks_for(unsigned host, int timeout_ms, enum rdma_cm_event_type wanted, int status)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -35,7 +37,7 @@ static int asks_for(int timeout_ms, enum rdma_cm_event_type wanted, int status)
 	struct rdma_cm_id *id;
 	uint64_t took;
 
-	to.sin_addr.s_addr = htonl(11u << 24 | 1u << 8 | LATE);
+	to.sin_addr.s_addr = htonl(11u << 24 | 1u << 8 | host);
 	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
 	    rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, timeout_ms) ||
 	    ip_next(channel, wanted, &id) != status)
@@ -136,9 +138,10 @@ static int stays_bound(uint16_t own)
 
 static int client_main(void *arg)
 {
-	const int is_short = asks_for(SHORT_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
-	const int is_long = asks_for(LONG_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
-	const int answered = asks_for(ENOUGH_MS, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	const int is_short = asks_for(LATE, SHORT_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+	const int is_long = asks_for(LATE, LONG_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+	const int answered = asks_for(LATE, ENOUGH_MS, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	const int no_limit = asks_for(NEXT, -1, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	int rc;
 
 	if (gives_up())
@@ -149,6 +152,8 @@ static int client_main(void *arg)
 		return 2;
 	if (answered < COMES_MS - SLACK_MS || answered > ENOUGH_MS / 2)
 		return 3;
+	if (no_limit < NEXT_MS - 2 * 1000 || no_limit > NEXT_MS + SLACK_MS)
+		return 5;
 	rc = stays_bound(OWN);
 	return rc ? rc : stays_bound(0);
 }
@@ -163,6 +168,11 @@ SCENARIO(net_cm_timeout, "rdma_resolve_addr waits for a neighbour as long as its
 	start_cm();
 	client = start_process(a, client_main, NULL);
 	pass_time(CFG_MS(SHORT_MS + LONG_MS + COMES_MS));
+	must(net_address_add(b->net, &late));
+	expect_event(b, IBV_EVENT_GID_CHANGE);
+	expect_event(b, IBV_EVENT_GID_CHANGE);
+	pass_time(CFG_MS(NEXT_MS));
+	late.ip[DRV_GID_BYTES - 1] = NEXT;
 	must(net_address_add(b->net, &late));
 	expect_event(b, IBV_EVENT_GID_CHANGE);
 	expect_event(b, IBV_EVENT_GID_CHANGE);

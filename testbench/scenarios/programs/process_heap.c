@@ -145,7 +145,16 @@ static int xrc_domains(struct program *p)
 	REFUSED(ibv_open_xrcd(p->context, &init), EBADF);
 	init.fd = -1;
 	xrcd = ibv_open_xrcd(p->context, &init);
-	return !xrcd || xrcd->context != p->context || ibv_close_xrcd(xrcd) ? __LINE__ : 0;
+	if (!xrcd || xrcd->context != p->context || ibv_close_xrcd(xrcd))
+		return __LINE__;
+	/* without a file it is always a new one */
+	for (int i = 0; i < 2; i++) {
+		init.oflags = i ? O_EXCL : 0;
+		xrcd = ibv_open_xrcd(p->context, &init);
+		if (!xrcd || ibv_close_xrcd(xrcd))
+			return __LINE__;
+	}
+	return 0;
 }
 
 /* Lists of one request, of more, and again of one; then one that is never posted. */
