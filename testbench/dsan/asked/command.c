@@ -187,6 +187,23 @@ static bool device_hangs(const struct checker *c)
 	return false;
 }
 
+/* The device has refused to give an object back, so it goes on using the object's memory until it is reset.
+ * Source: Linux mlx4_enter_error_state: the reset is first, then users are told */
+static void refused_check(const struct ask *a)
+{
+	const struct dead *d = &a->c->dead;
+	char names[HOW_BYTES];
+
+	if (!a->command.answer.status || !closes(a) || !d->told ||
+	    d->told_ps < a->command.done_ps || a->c->function.reset_ps < d->told_ps)
+		return;
+	chain_format(&d->told_by, names, sizeof(names));
+	ask_report(a, RULE_device_dead, command_of(a),
+		   "the device, which has refused the command, is reset after its death was told: "
+		   "by %s",
+		   names);
+}
+
 int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 {
 	if (a->c && !a->command.given && rc == -ETIMEDOUT && !device_hangs(a->c))
@@ -198,6 +215,7 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	if (!a->c || !a->command.given)
 		return rc;
 	if (a->command.done) {
+		refused_check(a);
 		result_check(a, rc);
 	} else if (!rc) {
 		ask_report(a, RULE_command_answer, command_of(a),

@@ -93,27 +93,6 @@ static void owed_check(struct checker *c)
 	d->n_owed = 0;
 }
 
-static struct guest_object command_of(const struct ask *command)
-{
-	return (struct guest_object){GUEST_COMMAND, hcr_get_opcode(&command->command.hcr)};
-}
-
-/* The device has refused to give an object back, so it goes on using the object's memory until it is reset.
- * Source: Linux mlx4_enter_error_state: the reset is first, then users are told */
-static void reset_check(struct checker *c, const char *names)
-{
-	for (struct ask *a = ask_each(NULL); a; a = ask_each(a))
-		if (a->c == c && a->kind == ASK_INNER && a->command.done &&
-		    a->command.answer.status &&
-		    drv_cmd_is_closing(hcr_get_opcode(&a->command.hcr)) &&
-		    c->function.reset_ps < a->command.done_ps)
-			checker_report(
-				c, &(struct breach){RULE_device_dead, command_of(a), NULL, NULL},
-				"its death is told by %s, and the device, which has refused the "
-				"command, is not reset yet",
-				names);
-}
-
 void dead_event(void *arg, const struct drv_event *event)
 {
 	struct checker *c = arg;
@@ -130,7 +109,6 @@ void dead_event(void *arg, const struct drv_event *event)
 				       "its death is told more than once: now by %s, and before by "
 				       "%s",
 				       names, before);
-		reset_check(c, names);
 		d->told_by = now;
 		d->told_ps = hca_now(c->host.hca);
 		owed_find(d);
@@ -142,6 +120,11 @@ void dead_event(void *arg, const struct drv_event *event)
 }
 
 /* --- it sends the device nothing --- */
+
+static struct guest_object command_of(const struct ask *command)
+{
+	return (struct guest_object){GUEST_COMMAND, hcr_get_opcode(&command->command.hcr)};
+}
 
 static void talk(struct checker *c, const char *what)
 {
