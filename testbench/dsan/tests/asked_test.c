@@ -57,7 +57,7 @@ void checker_storers(const struct checker *of, uintptr_t from, uintptr_t to, uin
 	*names = 0;
 }
 
-void checker_functions_add(const void *pc, char *text, size_t size)
+void checker_functions_add(const void *pc, char *names, size_t size)
 {
 }
 
