@@ -24,8 +24,10 @@ static struct setter {
 	struct set {
 		uint32_t pc, caller; /* code_offset(); 0: none is known */
 		uint32_t nth;
-		uint32_t call; /* where the trail of the call began */
-		bool copied;   /* a part of a longer store */
+		/* of the call that made it: its thread, and where its trail began */
+		unsigned thread;
+		uint32_t trail_from;
+		bool copied; /* a part of a longer store */
 	} last, before;
 } setters[SLOTS];
 static uint32_t count;
@@ -35,17 +37,27 @@ static struct setter *place_of(uintptr_t at)
 	return &setters[(uint32_t)(at * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOG_SLOTS))];
 }
 
+static bool is_of_this_call(const struct set *s, const struct runner *r)
+{
+	return s->thread == r->number && s->trail_from == r->trail_from;
+}
+
 static void set(const struct runner *r, uintptr_t at, const void *pc, bool copied)
 {
 	struct setter *s = place_of(at);
 
 	if (s->at != at)
 		*s = (struct setter){.at = at};
-	else if (s->last.call != r->trail_from)
+	else if (!is_of_this_call(&s->last, r))
 		s->before = s->last;
-	s->last = (struct set){code_offset(pc),
-			       r->depth > 1 && r->depth <= DEPTH ? r->in[r->depth - 2] : 0, ++count,
-			       r->trail_from, copied};
+	s->last = (struct set){
+		.pc = code_offset(pc),
+		.caller = r->depth > 1 && r->depth <= DEPTH ? r->in[r->depth - 2] : 0,
+		.nth = ++count,
+		.thread = r->number,
+		.trail_from = r->trail_from,
+		.copied = copied,
+	};
 }
 
 void setters_store(const struct runner *r, uintptr_t at, size_t bytes, const void *pc)
@@ -76,19 +88,19 @@ void setters_forget(void)
 	memset(setters, 0, sizeof(setters));
 }
 
-static const struct set *set_before(uintptr_t at, uint32_t call)
+static const struct set *set_before(uintptr_t at, const struct runner *r)
 {
 	const struct setter *s = place_of(at);
 
 	if (s->at != at)
 		return NULL;
-	return s->last.call == call ? &s->before : &s->last;
+	return is_of_this_call(&s->last, r) ? &s->before : &s->last;
 }
 
-static const struct set *set_of(uintptr_t at, uint32_t call)
+static const struct set *set_of(uintptr_t at, const struct runner *r)
 {
-	const struct set *alone = set_before(at, call),
-			 *part = set_before(at & ~(uintptr_t)(PART - 1), call);
+	const struct set *alone = set_before(at, r),
+			 *part = set_before(at & ~(uintptr_t)(PART - 1), r);
 
 	if (part && part->copied && (!alone || part->nth > alone->nth))
 		return part;
@@ -105,7 +117,7 @@ void setters_format(const struct runner *r, const char *besides, char *text, siz
 	from = strlen(names);
 	for (unsigned i = 1; i <= kept; i++) {
 		const struct access *load = &r->loads.newest[(r->loads.n - i) % ACCESSES];
-		const struct set *s = set_of(load->at, r->trail_from);
+		const struct set *s = set_of(load->at, r);
 
 		if (!s || !s->pc || on_own_stack(load->at))
 			continue;
