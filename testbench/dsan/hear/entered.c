@@ -131,7 +131,8 @@ void entered_format(char text[ENTERED_CHARS])
 {
 	const struct runner *r = runner_now();
 
-	char setters[SETTERS_CHARS - 32]; /* behind the words before them */
+	static const char before[] = "; what they read was set by ";
+	char setters[SETTERS_CHARS - sizeof(before)];
 
 	*text = 0;
 	if (!r)
@@ -139,37 +140,35 @@ void entered_format(char text[ENTERED_CHARS])
 	names_of(&r->entered, text, ENTERED_CHARS - SETTERS_CHARS);
 	setters_format(r, text, setters, sizeof(setters));
 	if (*setters)
-		snprintf(text + strlen(text), ENTERED_CHARS - strlen(text),
-			 "; what they read was set by %s", setters);
+		snprintf(text + strlen(text), ENTERED_CHARS - strlen(text), "%s%s", before,
+			 setters);
 }
 
-/* A thread that has entered none says nothing. */
-static bool thread_tell(const struct runner *r, size_t size, const char *before, FILE *out)
+/* A thread that has entered none says nothing. The first one stands behind the title, and is told with those
+ * that set what it read. */
+static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 {
-	char above[FIRST_CHARS], driver[FIRST_CHARS];
+	const size_t size = title ? FIRST_CHARS : OTHER_CHARS;
+	char above[FIRST_CHARS], driver[FIRST_CHARS], setters[FIRST_CHARS];
 	const unsigned n_above = names_of(&r->entered, above, size);
 	const unsigned n_driver = names_of(&r->visited, driver, size);
 
 	if (!n_above && !n_driver)
 		return false;
-	fputs(before, out);
+	if (title)
+		fputs(title, out);
 	if (r->c)
 		fprintf(out, "    host %u:   ", r->c->host.platform->host);
 	else
 		fprintf(out, "    a thread: ");
 	fprintf(out, "%s%s%s%s\n", above, n_above && n_driver ? "; " : "",
 		n_driver ? "in mlx4: " : "", driver);
-	return true;
-}
-
-static void setters_tell(const struct runner *r, FILE *out)
-{
-	char above[FIRST_CHARS], setters[FIRST_CHARS];
-
-	names_of(&r->entered, above, sizeof(above));
+	if (!title)
+		return true;
 	setters_format(r, above, setters, sizeof(setters));
 	if (*setters)
 		fprintf(out, "    what it read last was set by %s\n", setters);
+	return true;
 }
 
 bool checkers_tell_calls(FILE *out)
@@ -180,16 +179,8 @@ bool checkers_tell_calls(FILE *out)
 
 	snprintf(title, sizeof(title), "%s: %s. By thread, the latest first:\n", rule->name,
 		 rule->meaning);
-	for (unsigned i = 0; i < LATEST && latest[i]; i++) {
-		const bool first = !told;
-
-		if (!thread_tell(latest[i], first ? FIRST_CHARS : OTHER_CHARS, first ? title : "",
-				 out))
-			continue;
-		told++;
-		if (first)
-			setters_tell(latest[i], out);
-	}
+	for (unsigned i = 0; i < LATEST && latest[i]; i++)
+		told += thread_tell(latest[i], told ? NULL : title, out);
 	if (told)
 		fprintf(out, "    look at:  %s\n", rule->look);
 	return told > 0;
