@@ -136,21 +136,6 @@ static int rereg_mr(struct all *x)
 			    IBV_ACCESS_LOCAL_WRITE);
 }
 
-static int destroy_qp_of(struct all *x)
-{
-	return ibv_destroy_qp(x->qp);
-}
-
-static int destroy_srq_of(struct all *x)
-{
-	return ibv_destroy_srq(x->srq);
-}
-
-static int destroy_cq_of(struct all *x)
-{
-	return ibv_destroy_cq(x->cq);
-}
-
 static int dereg_mr_of(struct all *x)
 {
 	return ibv_dereg_mr(x->mr);

@@ -39,21 +39,6 @@ static void take_late(void *arg)
 		ibv_ack_async_event(&event);
 }
 
-static int destroy_qp_of(struct all *x)
-{
-	return ibv_destroy_qp(x->qp);
-}
-
-static int destroy_srq_of(struct all *x)
-{
-	return ibv_destroy_srq(x->srq);
-}
-
-static int destroy_cq_of(struct all *x)
-{
-	return ibv_destroy_cq(x->cq);
-}
-
 static int destroy_taken(struct all *x, int (*destroy)(struct all *x), const void *element,
 			 bool completion)
 {

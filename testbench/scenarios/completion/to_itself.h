@@ -80,4 +80,19 @@ static int connect_self(struct all *x)
 				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+static inline int destroy_qp_of(struct all *x)
+{
+	return ibv_destroy_qp(x->qp);
+}
+
+static inline int destroy_srq_of(struct all *x)
+{
+	return ibv_destroy_srq(x->srq);
+}
+
+static inline int destroy_cq_of(struct all *x)
+{
+	return ibv_destroy_cq(x->cq);
+}
+
 #endif
