@@ -230,31 +230,31 @@ static void has_resources(struct tb *tb, const struct side *s, unsigned served, 
 	expect_equal(access, (unsigned)IBV_ACCESS_REMOTE_WRITE | (served ? atomics : 0));
 }
 
-static void request_heard(struct tb *tb, const struct side *server, const struct given *client,
-			  unsigned responder_resources, unsigned initiator_depth)
+/* What one side said, as the other one heard it in the event. */
+static void is_heard(struct tb *tb, const struct side *by, const struct given *from,
+		     unsigned responder_resources, unsigned initiator_depth, const char *data)
 {
-	const struct heard *h = &server->heard;
+	const struct heard *h = &by->heard;
 
 	expect_equal(h->responder_resources, initiator_depth);
 	expect_equal(h->initiator_depth, responder_resources);
-	expect_equal(h->flow_control, client->flow_control);
-	expect_equal(h->retry_count, client->retry_count > 7 ? 7 : client->retry_count);
-	expect_equal(h->rnr_retry_count, client->rnr_retry_count > 7 ? 7 : client->rnr_retry_count);
-	expect_equal(h->srq, client->srq);
-	expect_true(!memcmp(h->data, "ask", 4));
+	expect_equal(h->flow_control, from->flow_control);
+	expect_equal(h->rnr_retry_count, from->rnr_retry_count > 7 ? 7 : from->rnr_retry_count);
+	expect_equal(h->srq, from->srq);
+	expect_true(!memcmp(h->data, data, strlen(data) + 1));
+}
+
+static void request_heard(struct tb *tb, const struct side *server, const struct given *client,
+			  unsigned responder_resources, unsigned initiator_depth)
+{
+	is_heard(tb, server, client, responder_resources, initiator_depth, "ask");
+	expect_equal(server->heard.retry_count, client->retry_count > 7 ? 7 : client->retry_count);
 }
 
 static void answer_heard(struct tb *tb, const struct side *client, const struct given *server,
 			 unsigned responder_resources, unsigned initiator_depth)
 {
-	const struct heard *h = &client->heard;
-
-	expect_equal(h->responder_resources, initiator_depth);
-	expect_equal(h->initiator_depth, responder_resources);
-	expect_equal(h->flow_control, server->flow_control);
-	expect_equal(h->rnr_retry_count, server->rnr_retry_count > 7 ? 7 : server->rnr_retry_count);
-	expect_equal(h->srq, server->srq);
-	expect_true(!memcmp(h->data, "yes", 4));
+	is_heard(tb, client, server, responder_resources, initiator_depth, "yes");
 }
 
 SCENARIO(rdma_resources, "READs, atomics and retries that differ at both ends of a connection",
