@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See host.h. */
-#include "host_driver/mlx4/alloc.h"
 #include "model/sim/params/host.h"
 #include "model/sim/params/host_pcie.h"
 #include "testbench/dsan/hear/callout.h"
@@ -13,24 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CACHE_LINE = 64 };
-
-/* A thread that waits for a write to memory, for a wait queue, or for a time. The structure is on
- * the waiting thread's stack. */
-struct sleeper {
-	struct event ev; /* the deadline, or the poll that sees the write */
-	struct kernel_thread *thread;
-	struct host *host;
-	struct sleeper *next, **list; /* list NULL: in no list */
-	uint64_t start_bus, end_bus;
-	uint64_t since_ps;
-	bool done, hit;
-};
-
-struct platform_waitq {
-	struct sleeper *first;
-};
 
 /* --- traces --- */
 
@@ -59,12 +40,6 @@ void host_emit(struct host *host, enum trace_point point, const char *text, uint
 	emit(host, &(struct trace_record){.point = point, .args = {arg}, .text = text});
 }
 
-static void emit_wait(struct host *host, enum trace_point point, const char *why)
-{
-	if (trace_on(host->trace, point))
-		host_emit(host, point, why, 0);
-}
-
 static void op_trace_call(struct platform *p, const struct platform_call *call)
 {
 	static const enum trace_point points[] = {
@@ -86,244 +61,13 @@ static void op_trace_call(struct platform *p, const struct platform_call *call)
 	emit(host_of(p), &r);
 }
 
-/* --- time --- */
-
-static void sleeper_due(struct event *ev)
-{
-	struct sleeper *s = (struct sleeper *)ev;
-
-	s->done = true;
-	kernel_thread_wake(s->thread);
-}
-
-static void sleeper_start(struct host *host, struct sleeper *s)
-{
-	memset(s, 0, sizeof(*s));
-	s->ev.job = sleeper_due;
-	s->host = host;
-	s->thread = kernel_thread_self(host->kernel);
-	s->since_ps = host->core->now_ps;
-}
-
-/* Is also called when the stack of a killed thread unwinds. */
-static void sleeper_end(struct sleeper *s)
-{
-	event_cancel(s->host->core, &s->ev);
-	for (struct sleeper **at = s->list; at && *at; at = &(*at)->next) {
-		if (*at == s) {
-			*at = s->next;
-			break;
-		}
-	}
-}
-
-#define SLEEPER __attribute__((cleanup(sleeper_end))) struct sleeper
-
-static void sleeper_enlist(struct sleeper *s, struct sleeper **list)
-{
-	s->next = *list;
-	s->list = list;
-	*list = s;
-}
-
-static void end_if_killed(const struct sleeper *s)
-{
-	const struct host_thread *t = kernel_thread_owner(s->thread);
-
-	if (t && t->killed && !t->in_kernel)
-		kernel_thread_unwind();
-}
-
-static void sleeper_wait(struct host *host, struct sleeper *s, const char *why)
-{
-	emit_wait(host, TP_THREAD_WAIT, why);
-	while (!s->done) {
-		end_if_killed(s);
-		kernel_thread_wait(host->kernel);
-	}
-	end_if_killed(s);
-	holds_wake(host->config.holds, host->config.index, s->hit);
-	emit_wait(host, TP_THREAD_GO, why);
-}
-
-/* A wait by a thread that has CPU time to spend first (debt_ps). That time passes during the wait;
- * if the wait is shorter, the rest is still to be spent afterwards. The sleeper is in its queue the
- * whole time, so no wake-up is missed. */
-static void sleeper_wait_busy(struct host *host, struct sleeper *s, const char *why)
-{
-	uint64_t busy_until = host->core->now_ps + host->debt_ps;
-
-	host->debt_ps = 0;
-	sleeper_wait(host, s, why);
-	if (busy_until > host->core->now_ps)
-		host->debt_ps = busy_until - host->core->now_ps;
-}
-
-static void op_sleep(struct platform *p, uint64_t ps)
-{
-	struct host *host = host_of(p);
-	SLEEPER s;
-
-	sleeper_start(host, &s);
-	ps += host->debt_ps;
-	host->debt_ps = 0;
-	if (!ps) {
-		/* it may take time */
-		holds_wake(host->config.holds, host->config.index, false);
-		return;
-	}
-	event_set(host->core, &s.ev, host->core->now_ps + ps);
-	sleeper_wait(host, &s, "time");
-}
-
-static void op_cpu(struct platform *p, uint64_t ps)
-{
-	host_of(p)->debt_ps += ps;
-}
-
-static uint64_t op_now(struct platform *p)
-{
-	return host_of(p)->core->now_ps + host_of(p)->debt_ps;
-}
-
-static void settle(struct host *host)
-{
-	if (host->debt_ps)
-		op_sleep(&host->platform, 0);
-}
-
-/* --- waiting for memory --- */
-
-static uint64_t next_poll(const struct host *host, const struct sleeper *s)
-{
-	uint64_t seen = host->core->now_ps + host_param_host_wake_latency(host->params) -
-			s->since_ps,
-		 period = host_param_host_poll_interval(host->params);
-
-	return s->since_ps + (seen + period - 1) / period * period;
-}
-
-static void memory_written(void *ctx, uint64_t bus, size_t len)
-{
-	struct host *host = ctx;
-
-	for (struct sleeper *s = host->watchers; s; s = s->next) {
-		if (s->hit || bus >= s->end_bus || bus + len <= s->start_bus)
-			continue;
-		s->hit = true;
-		event_set(host->core, &s->ev, next_poll(host, s));
-	}
-}
-
-static bool wait_write(struct host *host, const void *addr, size_t len, uint64_t deadline_ps)
-{
-	uint64_t bus = host_memory_bus(&host->memory, addr);
-	SLEEPER s;
-
-	sleeper_start(host, &s);
-	s.start_bus = bus / CACHE_LINE * CACHE_LINE;
-	s.end_bus = (bus + len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	sleeper_enlist(&s, &host->watchers);
-	if (deadline_ps != UINT64_MAX)
-		event_set(host->core, &s.ev, deadline_ps);
-	sleeper_wait_busy(host, &s, "write to memory");
-	return s.hit;
-}
-
-static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps)
-{
-	struct host *host = host_of(p);
-
-	return holds_stood(host->config.holds) || wait_write(host, addr, len, deadline_ps);
-}
-
-/* --- wait queues and threads --- */
-
-static bool no_memory(void)
-{
-	return drv_calloc_fails && drv_calloc_fails();
-}
-
-static struct platform_waitq *op_waitq_create(struct platform *p)
-{
-	return no_memory() ? NULL : calloc(1, sizeof(struct platform_waitq));
-}
-
-static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
-{
-	free(q);
-}
-
-static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps)
-{
-	struct host *host = host_of(p);
-	SLEEPER s;
-
-	sleeper_start(host, &s);
-	sleeper_enlist(&s, &q->first);
-	if (deadline_ps != UINT64_MAX)
-		event_set(host->core, &s.ev, deadline_ps);
-	sleeper_wait_busy(host, &s, "wake-up");
-	return s.hit;
-}
-
-/* From the wake-up of a thread until it runs. */
-static uint64_t schedule_ps(struct host *host)
-{
-	const uint64_t latency_ps = host_param_host_schedule_latency(host->params);
-
-	return host->jitter_ps ? latency_ps + rng_below(&host->jitter, host->jitter_ps + 1)
-			       : latency_ps;
-}
-
-static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
-{
-	struct host *host = host_of(p);
-
-	for (struct sleeper *s = q->first; s; s = s->next) {
-		s->list = NULL;
-		s->hit = true;
-		event_set(host->core, &s->ev, host->core->now_ps + schedule_ps(host));
-	}
-	q->first = NULL;
-}
-
-/* A thread that begins. */
-struct beginning {
-	struct host *host;
-	void (*fn)(void *arg);
-	void *arg;
-};
-
-/* Its host may stand still. */
-static void thread_begins(void *arg)
-{
-	const struct beginning b = *(struct beginning *)arg;
-
-	free(arg);
-	holds_gate(b.host->config.holds);
-	b.fn(b.arg);
-}
-
-static void op_thread_start(struct platform *p, const char *name, void (*fn)(void *arg), void *arg)
-{
-	struct host *host = host_of(p);
-	struct beginning *b = malloc(sizeof(*b));
-
-	if (!b)
-		abort();
-	*b = (struct beginning){host, fn, arg};
-	holds_bind(host->config.holds, kernel_thread_start(host->kernel, name, thread_begins, b),
-		   host->config.index);
-}
-
 /* --- the device --- */
 
 static uint32_t op_config_read(struct platform *p, unsigned offset, unsigned size)
 {
 	struct host *host = host_of(p);
 
-	op_sleep(p, 2 * host_param_pcie_latency(host->params));
+	host_sleep(p, 2 * host_param_pcie_latency(host->params));
 	return kernel_config_read(host->hca, offset, size);
 }
 
@@ -331,7 +75,7 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 {
 	struct host *host = host_of(p);
 
-	op_sleep(p, 2 * host_param_pcie_latency(host->params));
+	host_sleep(p, 2 * host_param_pcie_latency(host->params));
 	acts_config(host->acts, host->core->now_ps, kernel_thread_self(host->kernel));
 	kernel_config_write(host->hca, offset, size, value);
 }
@@ -342,13 +86,13 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	struct host *host = host_of(p);
 
 	holds_register(host->config.holds, host->config.index, bar, offset, false);
-	settle(host);
-	emit_wait(host, TP_THREAD_WAIT, "register read");
+	host_settle(host);
+	host_emit_wait(host, TP_THREAD_WAIT, "register read");
 	if (kernel_mmio_read(host->hca, bar, offset, bytes, size))
 		memset(bytes, 0xff, size);
 	holds_gate(host->config.holds);
 	holds_after(host->config.holds, host->config.index, bar, offset, false);
-	emit_wait(host, TP_THREAD_GO, "register read");
+	host_emit_wait(host, TP_THREAD_GO, "register read");
 }
 
 /* The write is on its way. */
@@ -358,7 +102,7 @@ static void written(struct host *host, unsigned bar, uint64_t offset)
 
 	holds_after(host->config.holds, host->config.index, bar, offset, true);
 	if (hold_ps && kernel_thread_running() != host->irq_thread)
-		op_sleep(&host->platform, hold_ps);
+		host_sleep(&host->platform, hold_ps);
 }
 
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
@@ -369,8 +113,8 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	holds_register(host->config.holds, host->config.index, bar, offset, true);
 	acts_mmio(host->acts, bar, offset, bytes, size, host->core->now_ps,
 		  kernel_thread_self(host->kernel));
-	op_cpu(p, host_param_host_mmio_write(host->params));
-	settle(host);
+	host_cpu(p, host_param_host_mmio_write(host->params));
+	host_settle(host);
 	holds_doorbell(host->config.holds, host->config.index, bar, offset);
 	kernel_mmio_write(host->hca, bar, offset, bytes, size);
 	written(host, bar, offset);
@@ -381,12 +125,12 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 	struct host *host = host_of(p);
 
 	holds_register(host->config.holds, host->config.index, bar, offset, true);
-	acts_mmio(host->acts, bar, offset, line, CACHE_LINE, host->core->now_ps,
+	acts_mmio(host->acts, bar, offset, line, HOST_CACHE_LINE, host->core->now_ps,
 		  kernel_thread_self(host->kernel));
-	op_cpu(p, host_param_host_wc_write(host->params));
-	settle(host);
+	host_cpu(p, host_param_host_wc_write(host->params));
+	host_settle(host);
 	holds_doorbell(host->config.holds, host->config.index, bar, offset);
-	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
+	kernel_mmio_write(host->hca, bar, offset, line, HOST_CACHE_LINE);
 	written(host, bar, offset);
 }
 
@@ -397,7 +141,7 @@ static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 	struct host *host = host_of(p);
 	void *addr;
 
-	if (no_memory() || bytes > host_param_host_largest_piece(host->params))
+	if (host_no_memory() || bytes > host_param_host_largest_piece(host->params))
 		return NULL;
 	addr = host_memory_alloc(&host->memory, bytes);
 	if (!addr)
@@ -478,15 +222,15 @@ static const struct platform_ops ops = {
 	.irq_request = host_irq_request,
 	.irq_free = host_irq_free,
 	.msi_message = host_irq_describe,
-	.now_ps = op_now,
-	.sleep_ps = op_sleep,
-	.cpu_ps = op_cpu,
-	.wait_write = op_wait_write,
-	.thread_start = op_thread_start,
-	.waitq_create = op_waitq_create,
-	.waitq_destroy = op_waitq_destroy,
-	.waitq_wait = op_waitq_wait,
-	.waitq_wake_all = op_waitq_wake_all,
+	.now_ps = host_now,
+	.sleep_ps = host_sleep,
+	.cpu_ps = host_cpu,
+	.wait_write = host_wait_write,
+	.thread_start = host_thread_start,
+	.waitq_create = host_waitq_create,
+	.waitq_destroy = host_waitq_destroy,
+	.waitq_wait = host_waitq_wait,
+	.waitq_wake_all = host_waitq_wake_all,
 	.trace_call = op_trace_call,
 	.trace_on = op_trace_on,
 	.refused = op_refused,
@@ -583,7 +327,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		.read = bus_read,
 		.write = bus_write,
 		.range = bus_range,
-		.written = memory_written,
+		.written = host_memory_written,
 		.msi = host_irq_message,
 		.intx = host_irq_intx,
 		.guest_error = bus_guest_error,

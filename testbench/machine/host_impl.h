@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by host.c (the platform of a simulated host) and host_irq.c (its interrupts). */
+/* Shared by host.c (the platform of a simulated host), host_wait.c (its threads) and host_irq.c (its
+ * interrupts). */
 #ifndef TESTBENCH_HOST_IMPL_H
 #define TESTBENCH_HOST_IMPL_H
 
@@ -10,7 +11,7 @@
 #include "testbench/machine/host_memory.h"
 #include "traces/trace.h"
 
-enum { HOST_VECTORS = 2048 };
+enum { HOST_VECTORS = 2048, HOST_CACHE_LINE = 64 };
 
 struct sleeper;
 struct host_irq;
@@ -52,6 +53,28 @@ static inline struct host *host_of(struct platform *p)
 
 /* Emits a trace record for the running thread. */
 void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg);
+
+/* --- host_wait.c --- */
+
+/* TP_THREAD_WAIT or TP_THREAD_GO, with what the thread waits for. */
+void host_emit_wait(struct host *host, enum trace_point point, const char *why);
+/* Lets the CPU time pass that the host has been charged for. */
+void host_settle(struct host *host);
+/* Whether the scenario lets the host's memory run out at this point. */
+bool host_no_memory(void);
+/* The device has written, for struct kernel_memory. Threads that poll these bytes see it at their next
+ * poll. */
+void host_memory_written(void *ctx, uint64_t bus, size_t len);
+/* For struct platform_ops. */
+uint64_t host_now(struct platform *p);
+void host_sleep(struct platform *p, uint64_t ps);
+void host_cpu(struct platform *p, uint64_t ps);
+bool host_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps);
+void host_thread_start(struct platform *p, const char *name, void (*fn)(void *arg), void *arg);
+struct platform_waitq *host_waitq_create(struct platform *p);
+void host_waitq_destroy(struct platform *p, struct platform_waitq *q);
+bool host_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps);
+void host_waitq_wake_all(struct platform *p, struct platform_waitq *q);
 
 /* --- host_irq.c --- */
 
