@@ -182,6 +182,7 @@ int cm_av_from_path(struct cm_device *cm, const struct sa_path_rec *path, struct
 		.dlid = be16toh(path->ib.dlid),
 		.sl = path->sl,
 		.src_path_bits = (uint8_t)(be16toh(path->ib.slid) & ((1u << p->attr.lmc) - 1)),
+		.static_rate = path->rate,
 		.port_num = (uint8_t)av.port};
 	if (rdma_protocol_roce(cm->device, av.port))
 		rc = ah_add_roce(cm, path, &av.ah);
@@ -211,6 +212,7 @@ static int av_from(struct cm_device *cm, unsigned port, const struct sa_path_rec
 		.dlid = be16toh(path->ib.dlid),
 		.sl = path->sl,
 		.src_path_bits = (uint8_t)(be16toh(path->ib.slid) & ((1u << p->attr.lmc) - 1)),
+		.static_rate = path->rate,
 		.port_num = (uint8_t)port};
 	*out = av;
 	return 0;

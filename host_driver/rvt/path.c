@@ -7,8 +7,34 @@
  * software asks for it, when a packet with MigReq 1 comes on that path, or when retries are used up.
  */
 #include "host_driver/rvt/rvt_impl.h"
+#include "model/interface/macros.h"
+#include "model/interface/static_rates.h"
 
 #include <errno.h>
+
+/* Mbit/s of a lane, with its coding. */
+enum { SDR = 2500, DDR = 5000, QDR = 10000, FDR = 14062, EDR = 25781, HDR = 53125 };
+
+bool rvt_path_slower(struct rvt_qp *qp, const struct drv_ah_attr *ah)
+{
+	static const unsigned rates[] = {
+#define R(code, speed, lanes) [code] = (speed) * (lanes),
+		STATIC_RATES(R)
+#undef R
+	};
+	static const unsigned lanes[] = {[LINK_WIDTH_1X] = 1,
+					 [LINK_WIDTH_4X] = 4,
+					 [LINK_WIDTH_8X] = 8,
+					 [LINK_WIDTH_12X] = 12};
+	const unsigned rate = ah->static_rate < ARRAY_SIZE(rates) ? rates[ah->static_rate] : 0;
+	struct drv_port_attr port;
+
+	if (!rate || rvt_dev(qp)->hooks->query_port_state(qp->dev, qp->port, &port))
+		return false;
+	/* a speed's code is the multiple of SDR, up to QDR, the fastest of these devices */
+	return port.active_width < ARRAY_SIZE(lanes) &&
+	       rate < port.active_speed * SDR * lanes[port.active_width];
+}
 
 /* The packet's addresses are those that the queue pair sends with, exchanged (IBA 9.6.1.5). */
 static bool came_on(const struct rvt_in *in, const struct drv_ah_attr *ah)

@@ -359,7 +359,7 @@ static void attr_take(struct rvt_qp *qp, const struct drv_qp_attr *a, unsigned m
 		rvt_path_state_set(qp, a->path_mig_state);
 	if (mask & IBV_QP_PORT && !qp->special)
 		qp->port = a->port_num;
-	if (mask & IBV_QP_AV && a->ah_attr.static_rate)
+	if (mask & IBV_QP_AV && rvt_path_slower(qp, &a->ah_attr))
 		rvt_refuse(qp->dev, "static rate of a path"); /* it sends as fast as it can */
 	if (mask & IBV_QP_RQ_PSN)
 		qp->resp.psn = a->rq_psn & PSN_MASK;

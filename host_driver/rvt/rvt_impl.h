@@ -464,6 +464,8 @@ void rvt_quiesce(struct rvt_qp *qp);
 /* --- path.c --- */
 
 struct rvt_in;
+/* Whether the path's static rate is below the rate of the queue pair's port. */
+bool rvt_path_slower(struct rvt_qp *qp, const struct drv_ah_attr *ah);
 /* Whether a packet for a connected queue pair came on its path. It may arm the queue pair, or move
  * it to its alternate path. */
 bool rvt_path_accepts(struct rvt_qp *qp, const struct rvt_in *in);

@@ -26,6 +26,7 @@ enum {
 	MRA_CODE = 21,
 	QPN_B = 0x00fedc,
 	PSN_B = 0x000007,
+	RATE_OF_PORT = IB_RATE_10_GBPS,
 	ALL_BITS = 0xff
 };
 
@@ -93,7 +94,7 @@ static struct sa_path_rec path_of(struct tb *tb, struct tb_end *a, struct tb_end
 				   .hop_limit = 1,
 				   .sl = (uint8_t)(port + 2),
 				   .mtu = IBV_MTU_1024,
-				   .rate = (uint8_t)(port + 2), /* 10 and 30 Gbit/s */
+				   .rate = (uint8_t)(port + RATE_OF_PORT), /* 30 and 5 Gbit/s */
 				   .packet_life_time = (uint8_t)life,
 				   .reversible = 1,
 				   .numb_path = 1};
@@ -137,7 +138,7 @@ static unsigned covers(unsigned delay, unsigned life)
 
 /* A way out of an end. */
 struct way {
-	unsigned port, pkey_index, dlid, bits, sl, timeout;
+	unsigned port, pkey_index, dlid, bits, sl, rate, timeout;
 };
 
 static struct way way_of(const struct tb_end *end, const unsigned *indices, unsigned port,
@@ -148,6 +149,7 @@ static struct way way_of(const struct tb_end *end, const unsigned *indices, unsi
 			    .dlid = dlid,
 			    .bits = slid - lid_of(end, port),
 			    .sl = port + 2,
+			    .rate = port + RATE_OF_PORT,
 			    .timeout = covers(delay, life)};
 }
 
@@ -156,6 +158,7 @@ static void ah_is(struct tb *tb, const struct rdma_ah_attr *ah, const struct way
 	expect_equal(ah->dlid, way->dlid);
 	expect_equal(ah->src_path_bits, way->bits);
 	expect_equal(ah->sl, way->sl);
+	expect_equal(ah->static_rate, way->rate);
 	expect_equal(ah->port_num, way->port);
 	expect_equal(ah->ah_flags, 0);
 }
