@@ -45,8 +45,29 @@ static void events(struct tb *tb)
 	expect_true(!strcmp(rdma_event_str(RDMA_CM_EVENT_TIMEWAIT_EXIT + 1), "UNKNOWN EVENT"));
 }
 
+static void async_events(struct tb *tb)
+{
+	const char *texts[IB_EVENT_GID_CHANGE + 1];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(texts); i++) {
+		texts[i] = ib_event_msg((enum ib_event_type)i);
+		expect_true(!strcmp(texts[i], ibv_event_type_str((enum ibv_event_type)i)));
+	}
+	differ(tb, texts, ARRAY_SIZE(texts));
+	expect_true(!strcmp(texts[IB_EVENT_CQ_ERR], "CQ error"));
+	expect_true(!strcmp(texts[IB_EVENT_PATH_MIG_ERR], "path migration failed"));
+	expect_true(!strcmp(ib_event_msg(IB_EVENT_GID_CHANGE + 1), "unrecognized event"));
+}
+
 static void statuses(struct tb *tb)
 {
+	/* Linux has another text than rdma-core for the others */
+	static const unsigned same[] = {
+		IB_WC_SUCCESS,        IB_WC_LOC_LEN_ERR,      IB_WC_LOC_QP_OP_ERR,
+		IB_WC_LOC_PROT_ERR,   IB_WC_MW_BIND_ERR,      IB_WC_BAD_RESP_ERR,
+		IB_WC_LOC_ACCESS_ERR, IB_WC_REM_INV_REQ_ERR,  IB_WC_REM_ACCESS_ERR,
+		IB_WC_REM_OP_ERR,     IB_WC_RETRY_EXC_ERR,    IB_WC_RNR_RETRY_EXC_ERR,
+		IB_WC_FATAL_ERR,      IB_WC_RESP_TIMEOUT_ERR, IB_WC_GENERAL_ERR};
 	const char *kernel[IB_WC_GENERAL_ERR + 1], *user[IBV_WC_GENERAL_ERR + 1];
 
 	for (unsigned i = 0; i < ARRAY_SIZE(kernel); i++)
@@ -56,6 +77,8 @@ static void statuses(struct tb *tb)
 	differ(tb, kernel, ARRAY_SIZE(kernel));
 	differ(tb, user, ARRAY_SIZE(user));
 	expect_true(!strcmp(kernel[IB_WC_SUCCESS], "success"));
+	for (unsigned i = 0; i < ARRAY_SIZE(same); i++)
+		expect_true(!strcmp(kernel[same[i]], user[same[i]]));
 	expect_true(!strcmp(ib_wc_status_msg((enum ib_wc_status)NO_CODE), "unrecognized status"));
 	expect_true(!strcmp(ib_wc_status_msg(IB_WC_GENERAL_ERR + 1), "unrecognized status"));
 }
@@ -65,4 +88,5 @@ SCENARIO(code_names, "each code has its own text", .no_qps = true)
 	reasons(tb);
 	events(tb);
 	statuses(tb);
+	async_events(tb);
 }

@@ -5,8 +5,9 @@
  * completions than asked for. A SOFTIRQ CQ with far more completions than its budget does not keep
  * another one waiting until it is empty. A done() that sleeps in its WORKQUEUE holds up no other
  * CQ, and its CQ is freed only after it has returned; so is a SOFTIRQ CQ whose done() the thread has
- * called. With moderation one event covers many
- * completions.
+ * called. Another one that waits for its turn meanwhile can be freed, too. A WORKQUEUE CQ has all its
+ * completions in one turn. A request without a done() may fail. With
+ * moderation one event covers many completions.
  */
 #include "model/interface/macros.h"
 #include "testbench/harm.h"
@@ -14,7 +15,14 @@
 
 /* A CQ has ten turns in the interrupt. */
 enum { IN_INTERRUPTS = 10 * IB_POLL_BUDGET_IRQ };
-enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_US = 40000 };
+enum {
+	FLOOD = 3 * IB_POLL_BUDGET_IRQ,
+	FEW = 5,
+	ROUNDS = 60,
+	COUNT = 4,
+	PERIOD_US = 40000,
+	NO_KEY = 0x700
+};
 
 struct note {
 	struct ib_cqe cqe;
@@ -78,6 +86,21 @@ static void context(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_p
 	nothing_lost(tb, &x, &n);
 	kv_close(&x);
 	kv_close(&y);
+}
+
+static void without_done(struct tb *tb, struct tb_end *a)
+{
+	struct ib_sge sge = {.addr = 1, .length = 1, .lkey = NO_KEY};
+	struct ib_rdma_wr wr = {.wr = {.sg_list = &sge, .num_sge = 1, .opcode = IB_WR_RDMA_WRITE}};
+	struct kv x;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .poll_ctx = IB_POLL_DIRECT) || !kv_connect(&x, &x))
+		return;
+	must(ib_post_send(x.qp, &wr.wr, NULL));
+	must(ib_post_send(x.qp, &wr.wr, NULL));
+	pass_time(CFG_US(200));
+	expect_equal((uint64_t)ib_process_cq_direct(x.cq, -1), 2);
+	kv_close(&x);
 }
 
 static void direct(struct tb *tb, struct tb_end *a, struct tb_end *b)
@@ -175,6 +198,32 @@ static void sleeping(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	kv_close(&w);
 }
 
+/* WORKQUEUE: all that is in the CQ in one turn, and then the next one. Source: Linux IB_POLL_BUDGET_WORKQUEUE */
+static void in_one_turn(struct tb *tb, struct tb_end *a)
+{
+	const struct kv_setup setup = {
+		.alloc_cq = true, .poll_ctx = IB_POLL_WORKQUEUE, .queue = FLOOD, .cqe = FLOOD + 1};
+	unsigned order = 0;
+	struct note first = {.cqe = {note_done}, .order = &order},
+		    second = {.cqe = {note_done}, .order = &order};
+	struct kv x, v;
+
+	if (!tb_kv_open(tb, TB_HERE, a, &x, &setup) || !tb_kv_open(tb, TB_HERE, a, &v, &setup) ||
+	    !kv_connect(&x, &x) || !kv_connect(&v, &v))
+		return;
+	mask_vector(a, 1, true);
+	post_empty(tb, &x, &first, FLOOD);
+	post_empty(tb, &v, &second, FLOOD);
+	pass_time(CFG_MS(2));
+	expect_equal(order, 0);
+	mask_vector(a, 1, false);
+	kv_until(&first.done, FLOOD);
+	kv_until(&second.done, FLOOD);
+	expect_equal(first.last_at + second.last_at, 3 * FLOOD);
+	kv_close(&v);
+	kv_close(&x);
+}
+
 struct flood {
 	struct ib_cqe cqe;
 	unsigned done, begun, ended;
@@ -197,6 +246,8 @@ static void flood_done(struct ib_cq *cq, struct ib_wc *wc)
 static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct flood flood = {.cqe = {flood_done}, .platform = a->platform};
+	unsigned order = 0;
+	struct note waits = {.cqe = {note_done}, .order = &order};
 	const struct ib_rdma_wr wr = {.wr = {.wr_cqe = &flood.cqe,
 					     .opcode = IB_WR_RDMA_WRITE,
 					     .send_flags = IB_SEND_SIGNALED}};
@@ -213,10 +264,14 @@ static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	pass_time(CFG_MS(10));
 	mask_vector(a, 1, false);
 	kv_until(&flood.begun, 1);
+	post_empty(tb, &v, &waits, FEW);
+	pass_time(CFG_US(200));
+	expect_equal(flood.ended, 0);
+	kv_close(&v);
 	kv_close(&x);
 	expect_equal(flood.ended, flood.begun);
+	expect_equal(waits.done, 0);
 	kv_close(&y);
-	kv_close(&v);
 	kv_close(&w);
 }
 
@@ -226,8 +281,10 @@ SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, mo
 	context(tb, a, b, IB_POLL_SOFTIRQ);
 	context(tb, a, b, IB_POLL_WORKQUEUE);
 	direct(tb, a, b);
+	without_done(tb, a);
 	fair(tb, a, b);
 	moderated(tb, a, b);
 	sleeping(tb, a, b);
 	freed_in_thread(tb, a, b);
+	in_one_turn(tb, a);
 }

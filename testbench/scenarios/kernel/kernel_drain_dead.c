@@ -11,7 +11,13 @@
 #include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
 
-enum { QUEUE = 8, LEN = 4096, RESET_BIT = 1, POLL_MS = 50, LIMIT_S = 25 };
+enum {
+	QUEUE = 17 /* more than are polled at once */,
+	LEN = 4096,
+	RESET_BIT = 1,
+	POLL_MS = 50,
+	LIMIT_S = 25
+};
 
 struct request {
 	struct ib_cqe cqe;
@@ -66,14 +72,18 @@ static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, unsigned s
 
 static void refuses_more(struct tb *tb, struct kv *x, struct ib_srq *srq)
 {
-	const struct ib_send_wr send = {.opcode = IB_WR_SEND};
-	const struct ib_recv_wr recv = {.num_sge = 0};
+	struct ib_send_wr more = {.opcode = IB_WR_SEND};
+	struct ib_recv_wr last = {.num_sge = 0};
+	const struct ib_send_wr send = {.next = &more, .opcode = IB_WR_SEND}, *bad_send = NULL;
+	const struct ib_recv_wr recv = {.next = &last}, *bad = NULL;
 
-	must_fail(-EIO, ib_post_send(x->qp, &send, NULL));
+	must_fail(-EIO, ib_post_send(x->qp, &send, &bad_send));
+	expect_true(bad_send == &send);
 	if (srq)
-		must_fail(-EIO, ib_post_srq_recv(srq, &recv, NULL));
+		must_fail(-EIO, ib_post_srq_recv(srq, &recv, &bad));
 	else
-		must_fail(-EIO, ib_post_recv(x->qp, &recv, NULL));
+		must_fail(-EIO, ib_post_recv(x->qp, &recv, &bad));
+	expect_true(bad == &recv);
 }
 
 static void again(struct tb *tb, struct tb_end *a)
@@ -136,10 +146,40 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	again(tb, a);
 }
 
+/* A CQ that its owner polls: the death is an event of it, and arming tells of what is to be flushed. */
+static void own_poll(struct tb *tb, struct tb_end *a)
+{
+	struct killer killer = {.end = a};
+	struct ib_recv_wr recv = {.wr_id = 1};
+	struct kv x;
+
+	if (!kv_open(a, &x, .queue = QUEUE) || !kv_connect(&x, &x))
+		return;
+	for (unsigned i = 0; i < QUEUE; i++)
+		must(ib_post_recv(x.qp, &recv, NULL));
+	must(ib_req_notify_cq(x.cq, IB_CQ_NEXT_COMP));
+	kill_device(&killer);
+	pass_time(CFG_MS(2 * POLL_MS));
+	expect_true(drv_is_dead(a->dev));
+	expect_event(a, IBV_EVENT_DEVICE_FATAL);
+	expect_that(x.comp_events, >=, 1); /* one for each queue */
+	expect_equal((uint64_t)ib_req_notify_cq(x.cq, IB_CQ_NEXT_COMP), 0);
+	expect_equal((uint64_t)ib_req_notify_cq(x.cq, IB_CQ_SOLICITED | IB_CQ_REPORT_MISSED_EVENTS),
+		     1);
+	for (unsigned i = 0; i < QUEUE && still_right(); i++)
+		kv_wait(&x, 1, IB_WC_WR_FLUSH_ERR);
+	expect_equal((uint64_t)ib_req_notify_cq(x.cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS),
+		     0);
+	expect_catastrophe(a);
+	kv_close(&x);
+	again(tb, a);
+}
+
 SCENARIO(kernel_drain_dead, "kernel verbs: drained while the device dies", .no_qps = true,
 	 .any_packets = true, .settings = {"host.catas_poll=50ms"})
 {
 	ignore_events(b);
+	own_poll(tb, a);
 	for (enum when when = 0; when < WHENS && still_right(); when++)
 		for (enum receives i = 0; i < RECEIVES; i++) {
 			dies(tb, a, IB_POLL_SOFTIRQ, when, i);

@@ -28,6 +28,27 @@ static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 /* static: when the scenario fails, they complete after the return */
 static struct request receive, sends, first;
 
+/* static, as above: a drain that never ends */
+static struct draining {
+	struct ib_qp *qp;
+	void (*drain)(struct ib_qp *qp);
+	unsigned done;
+} draining;
+
+static void drain_thread(void *arg)
+{
+	draining.drain(draining.qp);
+	draining.done++;
+}
+
+static void drained(struct tb *tb, struct tb_end *end, struct ib_qp *qp,
+		    void (*drain)(struct ib_qp *qp))
+{
+	draining = (struct draining){.qp = qp, .drain = drain};
+	end->platform->ops->thread_start(end->platform, "drain", drain_thread, NULL);
+	kv_until(&draining.done, 1);
+}
+
 static void drain(struct tb *tb, struct tb_end *b, struct kv *x, struct kv *y, unsigned nth)
 {
 	const struct ib_qp_attr reset = {.qp_state = IB_QPS_RESET};
@@ -52,7 +73,7 @@ static void drain(struct tb *tb, struct tb_end *b, struct kv *x, struct kv *y, u
 	for (unsigned i = 0; i < SENDS; i++)
 		must(ib_post_send(y->qp, &send, NULL));
 	begin = tb_now(tb);
-	ib_drain_qp(y->qp);
+	drained(tb, b, y->qp, ib_drain_qp);
 	expect_equal(receive.done, nth);
 	expect_equal(sends.done, nth * SENDS);
 	expect_that(tb_now(tb) - begin, >, CFG_US(LATE_US) - CFG_US(20));
@@ -125,7 +146,7 @@ static void sleeps(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_po
 	pass_time(CFG_US(300));
 	expect_equal(slow.begun, 1);
 	expect_equal(slow.ended, 0);
-	ib_drain_rq(y.qp);
+	drained(tb, b, y.qp, ib_drain_rq);
 	expect_equal(slow.begun, 1 + later);
 	expect_equal(slow.ended, 1 + later);
 	kv_close(&y);

@@ -9,7 +9,7 @@
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
-enum { HELD = 40, FEW = 5, SGES = 3, LIMIT = 7, NO_BIT = 1 << 20 };
+enum { HELD = 40, FEW = 5, SGES = 3, LIMIT = 7, NO_BIT = 1 << 20, VECTORS = 3 };
 
 struct note {
 	struct ib_cqe cqe;
@@ -144,13 +144,19 @@ static void srqs(struct tb *tb, struct ib_device *device)
 	must(ib_dealloc_pd(pd));
 }
 
-SCENARIO(kernel_queues, "kernel verbs: vectors of CQs in turn, sizes of CQs and SRQs",
-	 .no_qps = true, .any_packets = true, .of_mlx4 = "vectors of interrupts")
+SCENARIO(kernel_queues, "kernel verbs: vectors of CQs in turn, sizes of CQs and SRQs", .bare = true,
+	 .any_packets = true, .of_mlx4 = "vectors of interrupts")
 {
-	struct ib_device *device = ib_device_of(a);
+	const struct drv_options options = {.comp_vectors = VECTORS};
+	struct ib_device *device;
 
+	must(drv_probe(a->platform, &options, &a->dev));
+	bring_up(b);
+	activate_ports();
+	device = ib_device_of(a);
 	if (!device)
 		return;
+	expect_equal((unsigned)device->num_comp_vectors, VECTORS);
 	vectors(tb, a, device);
 	resized(tb, a);
 	srqs(tb, device);

@@ -31,7 +31,7 @@ static void physical(struct tb *tb, struct kv *x)
 		uint64_t iova_offset, first_offset, first_size, second_offset;
 		unsigned access;
 	} rows[] = {{"no buffer", 0, 0, 0, PAGE, 0, 0},
-		    {"another offset in the page", 1, 8, 0, PAGE, 0, 0},
+		    {"another offset in the page", 1, 8, 0, LEN, 0, 0},
 		    {"a gap before the second buffer", 2, 0, 0, PAGE, 8, 0},
 		    {"a gap behind the first buffer", 2, 0, 0, PAGE - 8, 0, 0},
 		    {"nothing", 1, 0, 0, 0, 0, 0},
@@ -42,8 +42,9 @@ static void physical(struct tb *tb, struct kv *x)
 	struct ib_mr *mr;
 
 	for_each_row(i, rows) {
-		struct ib_phys_buf buf[2] = {{x->bus + rows[i].first_offset, rows[i].first_size},
-					     {x->bus + 4 * PAGE + rows[i].second_offset, PAGE}};
+		struct ib_phys_buf buf[2] = {
+			{x->bus + rows[i].first_offset, rows[i].first_size},
+			{x->bus + 4 * PAGE + rows[i].second_offset, PAGE - rows[i].second_offset}};
 		uint64_t iova = x->bus + rows[i].iova_offset;
 
 		name_row("%s", rows[i].name);
@@ -195,8 +196,10 @@ static void requests(struct tb *tb, struct kv *x)
 
 	if (!mr || !list)
 		return;
+	reg.key = mr->rkey;
 	wrong_second(tb, x, "a registration of nothing", &reg.wr);
 	reg.mr = mr;
+	reg.key = 0;
 	wrong_second(tb, x, "a registration without a key", &reg.wr);
 	wrong_second(tb, x, "a registration without a list", &fast.wr);
 	fast.page_list = list;

@@ -93,6 +93,7 @@ static void by_request(struct tb *tb, struct kv *x, struct kv *y, struct scatter
 		return;
 	expect_equal((uint64_t)ib_map_mr_sg(mr, sg, PIECES, &offset, PAGE), PIECES);
 	expect_equal(mr->length, TOTAL);
+	expect_equal(offset, 0);
 	expect_equal(mr->iova, y->bus + 9 * PAGE + FIRST);
 	refused(tb, x, y, mr->iova, mr->rkey);
 	reg.key = mr->rkey;
@@ -137,6 +138,8 @@ static void older(struct tb *tb, struct kv *x, struct kv *y)
 
 	if (!mr || !list || !fast)
 		return;
+	expect_equal(mr->iova, iova);
+	expect_equal(mr->length, PAGE - FIRST + LAST);
 	peer(tb, x, IB_WR_RDMA_WRITE, iova, mr->rkey, PAGE - FIRST + LAST, IB_WC_SUCCESS);
 	kv_same(x->mem, y->mem + 9 * PAGE + FIRST, PAGE - FIRST);
 	kv_same(x->mem + PAGE - FIRST, y->mem + 2 * PAGE, LAST);
@@ -264,6 +267,38 @@ static void used_up(struct tb *tb, struct kv *y)
 	must(ib_dereg_mr(mr));
 }
 
+static int no_page(struct ib_mr *mr, uint64_t addr)
+{
+	return -EDOM;
+}
+
+/* An offset may skip a whole entry, and no more. A list of which no block is taken is an error. */
+static void offsets(struct tb *tb, struct kv *y)
+{
+	struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, PIECES));
+	struct scatterlist sg[2];
+	unsigned offset = FIRST;
+
+	if (!mr)
+		return;
+	sg_init_table(sg, 2);
+	sg_set_buf(&sg[0], y->mem, FIRST);
+	sg_set_buf(&sg[1], y->mem + FIRST, PAGE);
+	ib_dma_map_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+	expect_equal((uint64_t)ib_map_mr_sg(mr, sg, 2, &offset, PAGE), 2);
+	expect_equal(mr->iova, y->bus + FIRST);
+	expect_equal(mr->length, PAGE);
+	offset = FIRST + 1;
+	must_fail(-EINVAL, ib_map_mr_sg(mr, sg, 2, &offset, PAGE));
+	must_fail(-EINVAL, ib_map_mr_sg(mr, sg, 0, NULL, PAGE));
+	offset = LAST;
+	must_fail(-EDOM, ib_sg_to_pages(mr, sg, 2, &offset, no_page));
+	expect_equal(mr->length, 0);
+	expect_equal(offset, LAST);
+	ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+	must(ib_dereg_mr(mr));
+}
+
 static void window(struct tb *tb, struct kv *y)
 {
 	struct ib_mr *mr = kv_made(ib_get_dma_mr(y->pd, ACCESS | IB_ACCESS_MW_BIND));
@@ -302,6 +337,7 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	gaps(tb, &y);
 	unmappable(tb, &y);
 	used_up(tb, &y);
+	offsets(tb, &y);
 	window(tb, &y);
 	ib_dma_unmap_sg(y.device, sg, PIECES, DMA_BIDIRECTIONAL);
 	kv_close(&y);
