@@ -296,17 +296,28 @@ int net_address_add(struct net_port *net, const struct net_address *address)
 	return 0;
 }
 
-int net_address_remove(struct net_port *net, const uint8_t ip[DRV_GID_BYTES], uint16_t vlan)
+static void address_drop(struct net_port *net, const uint8_t *ip, uint16_t vlan)
 {
 	struct net_address *a = (struct net_address *)address_find(net, ip, vlan);
+
+	if (!a) /* another thread has removed it meanwhile */
+		return;
+	*a = net->addresses[--net->n_addresses];
+	vlan_leave(net, vlan);
+}
+
+/* An address whose GIDs the device does not give back stays, and can be removed the next time. */
+int net_address_remove(struct net_port *net, const uint8_t ip[DRV_GID_BYTES], uint16_t vlan)
+{
+	const struct net_address *a = address_find(net, ip, vlan);
 	int rc;
 
 	/* the first one belongs to the MAC */
 	if (!a || a == net->addresses)
 		return -EADDRNOTAVAIL;
-	*a = net->addresses[--net->n_addresses];
 	rc = net_gids_remove(&net->gids, ip, vlan);
-	vlan_leave(net, vlan);
+	if (!rc)
+		address_drop(net, ip, vlan);
 	return rc;
 }
 
@@ -410,7 +421,8 @@ void net_close(struct net_port *net)
 	while (net->n_addresses > 1) {
 		const struct net_address last = net->addresses[net->n_addresses - 1];
 
-		net_address_remove(net, last.ip, last.vlan);
+		if (net_address_remove(net, last.ip, last.vlan))
+			address_drop(net, last.ip, last.vlan);
 	}
 	net_free(net);
 }
