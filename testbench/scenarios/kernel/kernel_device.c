@@ -8,7 +8,7 @@
 #include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
 
-enum { PORTS = 2, GIDS = 3, PKEYS = 4, HANDLERS = 3, LEAVES = 1 };
+enum { PORTS = 2, GIDS = 3, PKEYS = 4, HANDLERS = 3, LEAVES = 1, RESERVED = 0x7f00 };
 
 /* --- handlers --- */
 
@@ -109,16 +109,17 @@ static void keys(struct tb *tb, struct ib_device *device)
 
 		name_row("%s L_Key, %s R_Key", reserved ? "the reserved" : "an own",
 			 global ? "a global" : "no");
-		if (reserved && !(kept.bmme_flags & cap_bit(BMME_RESERVED_LKEY)))
-			continue;
-		if (!reserved)
-			device->attrs.bmme_flags &= ~cap_bit(BMME_RESERVED_LKEY);
+		device->attrs.bmme_flags &= ~cap_bit(BMME_RESERVED_LKEY);
+		if (reserved) {
+			device->attrs.bmme_flags |= cap_bit(BMME_RESERVED_LKEY);
+			device->attrs.reserved_lkey = RESERVED;
+		}
 		pd = kv_made(ib_alloc_pd(device, global ? IB_PD_UNSAFE_GLOBAL_RKEY : 0));
 		device->attrs = kept;
 		if (!pd)
 			return;
 		if (reserved)
-			expect_equal(pd->local_dma_lkey, kept.reserved_lkey);
+			expect_equal(pd->local_dma_lkey, RESERVED);
 		else
 			expect_equal(pd->local_dma_lkey, pd->__internal_mr->lkey);
 		expect_equal(pd->unsafe_global_rkey, global ? pd->__internal_mr->rkey : 0);

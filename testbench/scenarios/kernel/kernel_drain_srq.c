@@ -155,6 +155,35 @@ static void sleeps(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_po
 	must(ib_dealloc_pd(pd));
 }
 
+/* DIRECT: the drain polls what nobody has polled, however much it is. */
+static void unpolled(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct ib_srq_init_attr init = {.attr = {.max_wr = LATER, .max_sge = 1}};
+	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(b), 0));
+	struct ib_srq *srq = pd ? kv_made(ib_create_srq(pd, &init)) : NULL;
+	struct ib_recv_wr recv = {.wr_cqe = &receive.cqe};
+	struct ib_send_wr send = {.opcode = IB_WR_SEND};
+	struct kv x, y;
+
+	receive = (struct request){.cqe = {request_done}};
+	if (!srq || !kv_open(a, &x) ||
+	    !kv_open(b, &y, .pd = pd, .srq = srq, .alloc_cq = true, .poll_ctx = IB_POLL_DIRECT) ||
+	    !kv_connect(&x, &y))
+		return;
+	for (unsigned i = 0; i < LATER; i++) {
+		must(ib_post_srq_recv(srq, &recv, NULL));
+		must(ib_post_send(x.qp, &send, NULL));
+	}
+	pass_time(CFG_MS(1));
+	expect_equal(receive.done, 0);
+	drained(tb, b, y.qp, ib_drain_srq);
+	expect_equal(receive.done, LATER);
+	kv_close(&y);
+	kv_close(&x);
+	must(ib_destroy_srq(srq));
+	must(ib_dealloc_pd(pd));
+}
+
 SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion is late",
 	 .no_qps = true, .any_packets = true)
 {
@@ -177,4 +206,5 @@ SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion
 		sleeps(tb, a, b, IB_POLL_WORKQUEUE, 1, n);
 		sleeps(tb, a, b, IB_POLL_UNBOUND_WORKQUEUE, LATER, n);
 	}
+	unpolled(tb, a, b);
 }

@@ -5,6 +5,7 @@
  * not resized to less than it holds, and says its new size. An SRQ says its sizes and its limit, also
  * after a change that was refused.
  */
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/macros.h"
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
@@ -56,6 +57,7 @@ static void vectors(struct tb *tb, struct tb_end *a, struct ib_device *device)
 	const unsigned n = (unsigned)device->num_comp_vectors;
 	struct ib_cq *any[2];
 	unsigned held = 0;
+	int last = -1;
 
 	must_fail(-EINVAL, (int)PTR_ERR(ib_alloc_cq(device, NULL, 4, 0,
 						    (enum ib_poll_context)(IB_POLL_DIRECT + 1))));
@@ -80,6 +82,9 @@ static void vectors(struct tb *tb, struct tb_end *a, struct ib_device *device)
 	name_row("%s", "any vector");
 	for (unsigned v = 0; v < n && n > 1 && still_right(); v++) {
 		any[0] = kv_made(ib_alloc_cq_any(device, NULL, 8, IB_POLL_UNBOUND_WORKQUEUE));
+		if (any[0] && last >= 0)
+			expect_that(any[0]->drv->vector, !=, last);
+		last = any[0] ? any[0]->drv->vector : last;
 		held += !told(tb, a, any[0], 0);
 		if (any[0])
 			ib_free_cq(any[0]);
