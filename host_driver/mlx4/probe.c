@@ -89,7 +89,8 @@ static void caps_use(struct drv_device *dev)
 {
 	const uint32_t rsvd_eqs = 1u << dev_cap_get_log_rsvd_eqs(&dev->cap);
 	const uint32_t uar_eqs = UAR_EQS_PER_PAGE * dev_cap_get_num_rsvd_uars(&dev->cap);
-	const uint32_t max_eqs = 1u << dev_cap_get_log_max_eqs(&dev->cap);
+	const uint32_t can = 1u << dev_cap_get_log_max_eqs(&dev->cap);
+	const uint32_t max_eqs = can < EQS_MAX ? can : EQS_MAX; /* as many as INIT_HCA names */
 
 	dev->reserved_eqs = rsvd_eqs > uar_eqs ? rsvd_eqs : uar_eqs;
 	dev->uar_bytes = UINT64_C(0x100000) << dev_cap_get_log_uar_mib(&dev->cap);
@@ -99,8 +100,6 @@ static void caps_use(struct drv_device *dev)
 	dev->n_eqs = (dev->options.comp_vectors ? dev->options.comp_vectors : 1) + 1;
 	if (dev->n_eqs > max_eqs - dev->reserved_eqs)
 		dev->n_eqs = max_eqs - dev->reserved_eqs;
-	if (dev->n_eqs > EQS_MAX)
-		dev->n_eqs = EQS_MAX;
 }
 
 static int caps_up(struct drv_device *dev)

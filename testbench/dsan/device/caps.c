@@ -151,10 +151,10 @@ static unsigned eqs_of(const struct ask *a, const struct drv_device *dev)
 	const struct dev_cap *cap = &a->c->given.cap;
 	const unsigned vectors = dev->options.comp_vectors ? dev->options.comp_vectors : 1;
 	const uint32_t control = hca_config_peek(a->c->host.hca, dev->msix_cap & ~3u);
-	uint64_t n =
-		least(vectors + 1, (1u << dev_cap_get_log_max_eqs(cap)) - given_reserved_eqs(cap));
+	/* Source: Linux mlx4_make_profile: the reserved ones are among the most */
+	uint64_t n = least(vectors + 1, least(1u << dev_cap_get_log_max_eqs(cap), EQS_MOST) -
+						given_reserved_eqs(cap));
 
-	n = least(n, EQS_MOST);
 	n = least(n, (control >> MSIX_SIZE_SHIFT & MSIX_SIZES) + 1);
 	return (unsigned)least(n, dev->p->msix_vectors);
 }
