@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devices that say other things of themselves than ours does. Each answer of bring-up is changed on its way
+ * to the driver, so that no two of its numbers are the same: the driver keeps to each one, tells it to its
+ * users, and refuses devices that it cannot drive. With the answers of one device alone, a number in
+ * another's place shows nowhere.
+ */
+/* behaviours: HCA-answers */
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/engine/base/engine.h"
+#include "model/interface/commands.h"
+#include "testbench/harm.h"
+
+enum {
+	BOXES_MAX = 64,
+	LOG_QPS = 14,
+	LOG_CQS = 13,
+	LOG_SRQS = 12,
+	LOG_MPTS = 15,
+	LOG_MTTS = 17,
+	VECTORS = 3,
+	EQS_MOST = 128 - 4, /* four are reserved */
+	/* Linux mlx4_ib_query_device: of 2048 bytes and one */
+	SPARE_WQES = 33,
+};
+
+/* A device: what its answers say instead. */
+struct device {
+	const char *name;
+	void (*firmware)(struct query_fw *q);
+	void (*caps)(struct dev_cap *d);
+	void (*port)(struct query_port *q, unsigned port);
+	void (*node)(struct node_info *n);
+};
+
+static struct {
+	const struct device *device;
+	const struct hca_monitor *real;
+	struct hca_monitor monitor;
+	const struct platform_ops *real_ops;
+	struct platform_ops ops;
+	struct {
+		void *bytes;
+		uint64_t bus;
+	} boxes[BOXES_MAX];
+	unsigned n_boxes;
+} other;
+
+static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
+{
+	void *addr = other.real_ops->pages_alloc(p, bytes, bus);
+
+	if (addr && bytes == HCR_MBOX_SIZE && other.n_boxes < BOXES_MAX) {
+		other.boxes[other.n_boxes].bytes = addr;
+		other.boxes[other.n_boxes++].bus = *bus;
+	}
+	return addr;
+}
+
+static void answer_change(const struct hcr *command, void *box)
+{
+	const struct device *d = other.device;
+	struct smp *smp = box;
+
+	switch (hcr_get_opcode(command)) {
+	case HCR_QUERY_FW:
+		if (d->firmware)
+			d->firmware(box);
+		break;
+	case HCR_QUERY_DEV_CAP:
+		if (d->caps)
+			d->caps(box);
+		break;
+	case HCR_QUERY_PORT:
+		if (d->port)
+			d->port(box, hcr_get_in_mod(command));
+		break;
+	case HCR_MAD_IFC:
+		if (d->node && mad_hdr_get_attr_id(smp_hdr_const(smp)) == SMP_ATTR_NODE_INFO)
+			d->node((struct node_info *)(void *)smp_data_ptr(smp));
+		break;
+	default:
+		break;
+	}
+}
+
+static void command(void *ctx, const struct hcr *command, const struct hca_command_answer *answer)
+{
+	for (unsigned i = 0; answer && !answer->status && i < other.n_boxes; i++)
+		if (other.boxes[i].bus == hcr_get_out_param(command))
+			answer_change(command, other.boxes[i].bytes);
+	if (other.real)
+		other.real->command(ctx, command, answer);
+}
+
+static void no_dma(void *ctx, const struct hca_dma_seen *dma)
+{
+}
+
+static void no_wqe(void *ctx, const struct hca_wqe_seen *wqe)
+{
+}
+
+static void no_object(void *ctx, enum hca_object type, uint32_t number, bool valid,
+		      const struct mpt_entry *mpt)
+{
+}
+
+static void no_map(void *ctx, uint64_t va, uint64_t bus, uint64_t len)
+{
+}
+
+static void no_unmap(void *ctx, uint64_t va, uint64_t len)
+{
+}
+
+static void no_sync(void *ctx)
+{
+}
+
+static void no_forgotten(void *ctx, bool reset)
+{
+}
+
+static void answers_begin(struct tb_end *a)
+{
+	struct hca *hca = host_hca(a->host);
+	static const struct hca_monitor nobody = {.dma = no_dma,
+						  .wqe = no_wqe,
+						  .object = no_object,
+						  .icm_map = no_map,
+						  .icm_unmap = no_unmap,
+						  .sync = no_sync,
+						  .forgotten = no_forgotten};
+
+	other.real = hca->monitor;
+	other.monitor = other.real ? *other.real : nobody;
+	other.monitor.command = command;
+	hca_monitor_set(hca, &other.monitor);
+	other.real_ops = a->platform->ops;
+	other.ops = *other.real_ops;
+	other.ops.pages_alloc = pages_alloc;
+	a->platform->ops = &other.ops;
+}
+
+static void answers_end(struct tb_end *a)
+{
+	hca_monitor_set(host_hca(a->host), other.real);
+	a->platform->ops = other.real_ops;
+}
+
+static int come_up(struct tb_end *a, const struct device *d, const struct drv_options *options,
+		   struct drv_device **dev)
+{
+	other.n_boxes = 0;
+	other.device = d;
+	return drv_probe(a->platform, options, dev);
+}
+
+/* Everything that a user of the driver had is back, and so is what the driver had. */
+static void go(struct tb *tb, struct tb_end *a, struct drv_device *dev)
+{
+	const struct drv_leftovers none = {0};
+	struct drv_leftovers left = drv_remove(dev);
+
+	expect_true(!memcmp(&left, &none, sizeof(left)));
+	expect_equal(host_pages_used(a->host), 0);
+	expect_equal(host_pages_mapped(a->host), 0);
+}
+
+/* --- a device whose numbers all differ --- */
+
+static void firmware_named(struct query_fw *q)
+{
+	query_fw_set_major(q, 3);
+	query_fw_set_minor(q, 41);
+	query_fw_set_subminor(q, 592);
+	query_fw_set_log_max_cmd(q, 2);
+}
+
+static void caps_differ(struct dev_cap *d)
+{
+	dev_cap_set_log_max_srq_wqes(d, 9);
+	dev_cap_set_log_max_qp_wqes(d, 11);
+	dev_cap_set_log_rsvd_qps(d, 10);
+	dev_cap_set_log_rsvd_srqs(d, 8);
+	dev_cap_set_log_max_cqes(d, 17);
+	dev_cap_set_log_rsvd_cqs(d, 9);
+	dev_cap_set_log_rsvd_eqs(d, 0);
+	dev_cap_set_log_rsvd_mtts(d, 11);
+	dev_cap_set_log_rsvd_mpts(d, 7);
+	dev_cap_set_log_max_sra(d, 3);
+	dev_cap_set_log_max_rra(d, 5);
+	dev_cap_set_ack_delay(d, 19);
+	dev_cap_set_log_max_msg(d, 31);
+	dev_cap_set_max_rq_sge(d, 23);
+	dev_cap_set_bf(d, 0);
+	dev_cap_set_rsvd_lkey(d, 0x00a1b2c3);
+	dev_cap_set_flags(d, dev_cap_get_flags(d) &
+				     ~(cap_bit(DEV_CAP_XRC) | cap_bit(DEV_CAP_UD_AV_PORT) |
+				       cap_bit(DEV_CAP_MEM_WINDOW)));
+	dev_cap_set_bmme_flags(d, dev_cap_get_bmme_flags(d) & ~(uint32_t)cap_bit(BMME_TYPE2_WIN));
+}
+
+static void ports_differ(struct query_port *q, unsigned port)
+{
+	query_port_set_log_gids(q, port == 1 ? 1 : 2);
+	query_port_set_log_pkeys(q, port == 1 ? 4 : 3);
+}
+
+static void node_named(struct node_info *n)
+{
+	node_info_set_sys_guid(n, 0x1111222233334444);
+	node_info_set_node_guid(n, 0x5555666677778888);
+	node_info_set_port_guid(n, 0x9999aaaabbbbcccc);
+	node_info_set_device_id(n, 0x1234);
+	node_info_set_revision(n, 0x56789abc);
+	node_info_set_vendor_id(n, 0xdef012);
+}
+
+static void limits_told(struct tb *tb, struct drv_device *dev)
+{
+	struct drv_device_attr attr;
+	struct dev_cap cap = {0};
+
+	caps_differ(&cap);
+	must(drv_query_device(dev, &attr));
+	expect_equal(attr.node_guid, 0x5555666677778888);
+	expect_equal(attr.sys_image_guid, 0x1111222233334444);
+	expect_equal(attr.vendor_id, 0xdef012);
+	expect_equal(attr.device_id, 0x1234);
+	expect_equal(attr.revision, 0x56789abc);
+	expect_true(!strcmp(attr.fw_version, "3.41.592"));
+	expect_equal(attr.ports, 2);
+	expect_equal(attr.max_qp_wr, (1u << 11) - SPARE_WQES);
+	expect_equal(attr.max_recv_sge, 23);
+	expect_equal(attr.max_cq, (1u << LOG_CQS) - (1u << 9));
+	expect_equal(attr.max_cqe, (1u << 17) - 1);
+	expect_equal(attr.max_mr, (1u << LOG_MPTS) - (1u << 7));
+	expect_equal(attr.max_srq, (1u << LOG_SRQS) - (1u << 8));
+	expect_equal(attr.max_srq_wr, (1u << 9) - 1);
+	expect_equal(attr.max_xrcd, 0);
+	expect_equal(attr.max_rd_atomic, 1u << 3);
+	expect_equal(attr.local_ack_delay, 19);
+	expect_equal(attr.comp_vectors, VECTORS);
+	expect_equal(attr.max_message, UINT64_C(1) << 31);
+	expect_equal(attr.reserved_lkey, 0x00a1b2c3);
+	expect_true(!(attr.flags & (cap_bit(DEV_CAP_XRC) | cap_bit(DEV_CAP_MEM_WINDOW))));
+	expect_true(!(attr.bmme_flags & (uint32_t)cap_bit(BMME_TYPE2_WIN)));
+	expect_equal(attr.gids[1], 2);
+	expect_equal(attr.gids[2], 4);
+	expect_equal(attr.pkeys[1], 16);
+	expect_equal(attr.pkeys[2], 8);
+}
+
+/* Each entry of a table can be asked for, and none behind it. */
+static void tables_end(struct tb *tb, struct drv_device *dev)
+{
+	for (unsigned port = 1; port <= 2 && still_right(); port++) {
+		const unsigned gids = port == 1 ? 2 : 4, pkeys = port == 1 ? 16 : 8;
+		struct drv_port_attr attr;
+		uint8_t gid[DRV_GID_BYTES];
+		uint16_t pkey;
+
+		name_row("port %u", port);
+		must(drv_query_port(dev, port, &attr));
+		expect_equal(attr.gid_count, gids);
+		expect_equal(attr.pkey_count, pkeys);
+		must(drv_query_gid(dev, port, gids - 1, gid));
+		must_fail(-EINVAL, drv_query_gid(dev, port, gids, gid));
+		must(drv_query_pkey(dev, port, pkeys - 1, &pkey));
+		must_fail(-EINVAL, drv_query_pkey(dev, port, pkeys, &pkey));
+	}
+}
+
+/* The first objects have the numbers behind those that the device keeps. */
+static void objects(struct tb *tb, struct drv_device *dev)
+{
+	struct drv_srq_init srq_init = {.max_wr = 3, .max_sge = 1};
+	struct drv_cq *cq = NULL;
+	struct drv_srq *srq = NULL;
+	struct drv_pd *pd = NULL;
+
+	must(drv_pd_alloc(dev, &pd));
+	must(drv_cq_create(dev, 3, 0, &cq));
+	must(drv_srq_create(pd, &srq_init, &srq));
+	if (!still_right())
+		return;
+	expect_that(drv_cq_num(cq), >=, 1u << 9);
+	expect_that(drv_srq_num(srq), >=, 1u << 8);
+	must(drv_srq_destroy(srq));
+	must(drv_cq_destroy(cq));
+	must(drv_pd_free(pd));
+}
+
+static void all_differ(struct tb *tb, struct tb_end *a)
+{
+	static const struct device d = {"all numbers differ", firmware_named, caps_differ,
+					ports_differ, node_named};
+	const struct drv_options options = {.comp_vectors = VECTORS,
+					    .log_eq_size = 8,
+					    .log_qps = LOG_QPS,
+					    .log_cqs = LOG_CQS,
+					    .log_srqs = LOG_SRQS,
+					    .log_mpts = LOG_MPTS,
+					    .log_mtts = LOG_MTTS};
+	struct drv_device *dev;
+
+	name_row("%s", d.name);
+	must(come_up(a, &d, &options, &dev));
+	if (!still_right())
+		return;
+	limits_told(tb, dev);
+	tables_end(tb, dev);
+	objects(tb, dev);
+	go(tb, a, dev);
+}
+
+/* --- devices that the driver takes --- */
+
+static void eqs_few(struct dev_cap *d)
+{
+	dev_cap_set_log_max_eqs(d, 3);
+	dev_cap_set_log_rsvd_eqs(d, 1);
+}
+
+static void eqs_reserved(struct dev_cap *d)
+{
+	dev_cap_set_log_max_eqs(d, 5);
+	dev_cap_set_log_rsvd_eqs(d, 4);
+}
+
+static void uars_reserved(struct dev_cap *d)
+{
+	dev_cap_set_log_rsvd_eqs(d, 3);
+	dev_cap_set_num_rsvd_uars(d, 5);
+}
+
+static void nothing(struct dev_cap *d)
+{
+}
+
+/* How many event queues for completions there are: as many as are asked for, if the device, the driver and the
+ * host have as many. */
+static void vectors(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		struct device device;
+		unsigned wanted, got, platform;
+	} rows[] = {
+		{{"the smallest number", .caps = nothing}, 0, 1, 2048},
+		{{"one", .caps = nothing}, 1, 1, 2048},
+		{{"few EQs", .caps = eqs_few}, 7, 3, 2048},
+		{{"just as many EQs", .caps = eqs_few}, 3, 3, 2048},
+		{{"many reserved EQs", .caps = eqs_reserved}, 31, 15, 2048},
+		{{"many reserved pages", .caps = uars_reserved}, 5, 5, 2048},
+		{{"as many as the driver has", .caps = nothing}, 300, EQS_MOST - 1, 2048},
+		{{"a host with few", .caps = nothing}, 9, 4, 5},
+		{{"a host with two", .caps = nothing}, 9, 1, 2},
+	};
+	const unsigned real = a->platform->msix_vectors;
+
+	for_each_row(i, rows) {
+		const struct drv_options options = {.comp_vectors = rows[i].wanted,
+						    .log_eq_size = 8,
+						    .no_ports = true,
+						    .no_blueflame = i % 2 != 0};
+		struct drv_device_attr attr;
+		struct drv_device *dev;
+
+		name_row("%s", rows[i].device.name);
+		a->platform->msix_vectors = rows[i].platform;
+		must(come_up(a, &rows[i].device, &options, &dev));
+		if (!still_right())
+			break;
+		must(drv_query_device(dev, &attr));
+		expect_equal(attr.comp_vectors, rows[i].got);
+		go(tb, a, dev);
+	}
+	a->platform->msix_vectors = real;
+}
+
+/* --- devices that it does not --- */
+
+static void revision_old(struct query_fw *q)
+{
+	query_fw_set_cmd_if_rev(q, HCR_CMD_IF_REV - 1);
+}
+
+static void revision_new(struct query_fw *q)
+{
+	query_fw_set_cmd_if_rev(q, HCR_CMD_IF_REV + 1);
+}
+
+static void ports_none(struct dev_cap *d)
+{
+	dev_cap_set_num_ports(d, 0);
+}
+
+static void ports_many(struct dev_cap *d)
+{
+	dev_cap_set_num_ports(d, DRV_PORTS_MAX + 1);
+}
+
+static void page_large(struct dev_cap *d)
+{
+	dev_cap_set_log_min_page(d, DRV_LOG_PAGE + 1);
+}
+
+static void mtts_large(struct dev_cap *d)
+{
+	dev_cap_set_mtt_size(d, 2 * sizeof(struct mtt_entry));
+}
+
+static void mtts_small(struct dev_cap *d)
+{
+	dev_cap_set_mtt_size(d, sizeof(struct mtt_entry) / 2);
+}
+
+static void icm_small(struct dev_cap *d)
+{
+	dev_cap_set_max_icm(d, 1u << 20);
+}
+
+static void refused(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		struct device device;
+		int rc;
+	} rows[] = {
+		{{"commands of an older kind", .firmware = revision_old}, -ENODEV},
+		{{"commands of a newer kind", .firmware = revision_new}, -ENODEV},
+		{{"no port", .caps = ports_none}, -ENODEV},
+		{{"too many ports", .caps = ports_many}, -ENODEV},
+		{{"pages larger than the host's", .caps = page_large}, -ENODEV},
+		{{"larger MTTs", .caps = mtts_large}, -ENODEV},
+		{{"smaller MTTs", .caps = mtts_small}, -ENODEV},
+		{{"no room for the tables", .caps = icm_small}, -ENOMEM},
+	};
+	const struct drv_options options = {.log_eq_size = 8};
+
+	for_each_row(i, rows) {
+		struct drv_device *dev;
+
+		name_row("%s", rows[i].device.name);
+		must_fail(rows[i].rc, come_up(a, &rows[i].device, &options, &dev));
+		expect_equal(host_pages_used(a->host), 0);
+		expect_equal(host_pages_mapped(a->host), 0);
+	}
+}
+
+SCENARIO(bring_up_answers,
+	 "devices that say other things of themselves: each number has its effect, and what "
+	 "the driver cannot drive it refuses",
+	 .bare = true, .of_mlx4 = "answers of commands",
+	 .settings = {"sim.time_limit=0", "hca.ports=2", "hca.port1.type=ib", "hca.port2.type=ib",
+		      "hca.msix_vectors=256", "hca.log_max_eq=8"})
+{
+	answers_begin(a);
+	all_differ(tb, a);
+	vectors(tb, a);
+	refused(tb, a);
+	answers_end(a);
+}
