@@ -181,6 +181,21 @@ void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,
 	     4);
 }
 
+/* The filter has the VLANs of the table and no others. */
+static void filter_check(const struct ask *a, unsigned port, const struct port *p)
+{
+	unsigned in_filter = 0, in_table = 0;
+
+	for (unsigned i = 0; i < FILTER_WORDS * sizeof(uint32_t); i++)
+		in_filter += (unsigned)__builtin_popcount(p->filter.bytes[i]);
+	for (unsigned i = 0; i < DRV_ETH_TABLE; i++)
+		in_table += eth_vlan_get_valid(
+			(const struct eth_vlan *)(const void *)(p->vlans.bytes +
+								i * sizeof(struct eth_vlan)));
+	says(a, port, "table of VLANs", p->vlans.given,
+	     (const struct member[]){{"a filter with so many VLANs:", in_filter, in_table}}, 1);
+}
+
 static void vlan_check(const struct ask *a, unsigned port, unsigned index, unsigned vid)
 {
 	const struct port *p = port_of(a->c, port);
@@ -192,6 +207,8 @@ static void vlan_check(const struct ask *a, unsigned port, unsigned index, unsig
 				     {"vid", eth_vlan_get_vid(e), vid},
 				     {"a filter with", be32_load(word) >> vid % 32 & 1, 1}},
 	     3);
+	if (be32_load(word) >> vid % 32 & 1)
+		filter_check(a, port, p);
 }
 
 /* Source: Linux __mlx4_register_vlan, __mlx4_unregister_vlan: table->refs[i] */

@@ -17,6 +17,7 @@
 enum {
 	NAMES = 200,
 	EQS_MOST = 128,
+	CONTEXTS_MOST = 64, /* a context's token changes by so many each time */
 	MIB = 0x100000,
 	/* Source: Linux mlx4_ib_query_device: MLX4_IB_SQ_MAX_SPARE, of 2048 bytes and one */
 	SPARE_MOST = 33,
@@ -142,6 +143,19 @@ void caps_memory_check(const struct drv_device *dev, const struct drv_icm *icm, 
 	said.asked = opcode == HCR_MAP_FA ? query_fw_get_fw_pages(&dev->fw) : a->c->given.aux_pages;
 	if (said.is < said.asked)
 		differs(a, opcode, "number of ", &said);
+}
+
+/* As many commands at a time as the firmware takes, and no more than have tokens of their own. */
+void caps_contexts_check(const struct drv_device *dev)
+{
+	const struct ask *a = ask_taker();
+	const uint64_t can = UINT64_C(1) << query_fw_get_log_max_cmd(&dev->fw);
+	const struct member said[] = {
+		{"commands at a time", dev->cmd.n_contexts, least(can, CONTEXTS_MOST)},
+	};
+
+	if (a && a->c)
+		differs(a, HCR_QUERY_FW, "", member_differs(said, ARRAY_SIZE(said)));
 }
 
 /* --- sizes and limits --- */

@@ -10,6 +10,8 @@ struct dev_cap;
 struct drv_icm;
 struct drv_profile;
 
+/* Behind drv_cmd_use_events. */
+void caps_contexts_check(const struct drv_device *dev);
 /* The layout of ICM, as the running call has made it. */
 void caps_profile_check(const struct drv_profile *p, const struct dev_cap *cap,
 			const struct drv_options *options);

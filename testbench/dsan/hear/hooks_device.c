@@ -39,6 +39,15 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	return hooks_made(&a, rc, rc ? NULL : *dev);
 }
 
+W(int, drv_cmd_use_events, struct drv_device *dev, unsigned max_commands)
+{
+	const int rc = __real_drv_cmd_use_events(dev, max_commands);
+
+	if (!rc)
+		caps_contexts_check(dev);
+	return rc;
+}
+
 W(int, drv_query_device, struct drv_device *dev, struct drv_device_attr *attr)
 {
 	ASK a;

@@ -336,6 +336,11 @@ static void uars_reserved(struct dev_cap *d)
 	dev_cap_set_num_rsvd_uars(d, 5);
 }
 
+static void commands_many(struct query_fw *q)
+{
+	query_fw_set_log_max_cmd(q, 8);
+}
+
 static void nothing(struct dev_cap *d)
 {
 }
@@ -349,7 +354,7 @@ static void vectors(struct tb *tb, struct tb_end *a)
 		unsigned wanted, got, platform;
 	} rows[] = {
 		{{"the smallest number", .caps = nothing}, 0, 1, 2048},
-		{{"one", .caps = nothing}, 1, 1, 2048},
+		{{"one", .firmware = commands_many, .caps = nothing}, 1, 1, 2048},
 		{{"few EQs", .caps = eqs_few}, 7, 3, 2048},
 		{{"just as many EQs", .caps = eqs_few}, 3, 3, 2048},
 		{{"many reserved EQs", .caps = eqs_reserved}, 31, 15, 2048},
