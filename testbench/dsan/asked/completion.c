@@ -67,6 +67,7 @@ static const struct {
 	{WQE_BIND_MW, IBV_WC_BIND_MW},
 	{WQE_FAST_REG, IBV_WC_REG_MR},
 	{WQE_LOCAL_INV, IBV_WC_LOCAL_INV},
+	{WQE_NOP, IBV_WC_NOP},
 };
 
 static bool send_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e)
@@ -76,7 +77,9 @@ static bool send_matches(const struct ask *a, const struct drv_wc *wc, const str
 	for (size_t i = 0; i < ARRAY_SIZE(sends); i++)
 		if ((uint32_t)sends[i].op == op && !WC(a, wc, opcode, sends[i].wc))
 			return false;
-	return (op != WQE_RDMA_READ || WC(a, wc, byte_len, cqe_get_byte_cnt(e))) &&
+	return WC(a, wc, wc_flags,
+		  op == WQE_RDMA_WRITE_IMM || op == WQE_SEND_IMM ? IBV_WC_WITH_IMM : 0) &&
+	       (op != WQE_RDMA_READ || WC(a, wc, byte_len, cqe_get_byte_cnt(e))) &&
 	       (op < WQE_ATOMIC_CS || op > WQE_MASKED_ATOMIC_FA || WC(a, wc, byte_len, 8));
 }
 
@@ -127,7 +130,9 @@ static void completion_matches(const struct ask *a, const struct drv_wc *wc,
 	/* only a CQ with timestamps has any, and an error has no room for one */
 	if (wc->timestamp &&
 	    !WC(a, wc, timestamp,
-		(uint64_t)cqe_get_ts_high(e) << 16 | cqe_get_ts_mid(e) << 8 | cqe_get_ts_low(e)))
+		wc->status != IBV_WC_SUCCESS ? 0
+					     : (uint64_t)cqe_get_ts_high(e) << 16 |
+						       cqe_get_ts_mid(e) << 8 | cqe_get_ts_low(e)))
 		return;
 	if (wc->status != IBV_WC_SUCCESS)
 		WC(a, wc, vendor_err, cqe_err_get_vendor(cqe_as_err_const(e)));

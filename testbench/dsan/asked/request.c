@@ -193,7 +193,8 @@ static size_t atomic_says(struct compared *c, const uint8_t *at, const struct dr
 	case IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD:
 		SAYS(c, wqe_atomic, a, boundary, wr->compare_add_mask);
 		break;
-	default:
+	default: /* Source: Linux mlx4 set_atomic_seg: 0 */
+		SAYS(c, wqe_atomic, a, boundary, 0);
 		break;
 	}
 	SAYS(c, wqe_atomic, a, swap_add, wr->compare_add);

@@ -14,6 +14,7 @@
 #include "model/interface/macros.h"
 #include "model/interface/qp_transitions.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -183,10 +184,28 @@ static void mask_check(struct checker *c, uint64_t mask)
 	}
 }
 
+/* Source: Linux mlx4_cleanup_eq_table: the mask is that of mlx4_init_eq_table */
+static void unmap_check(struct checker *c, const struct hcr *command)
+{
+	const uint64_t mask = hcr_get_in_param(command);
+	char names[CHAIN_BYTES], text[2 * CHAIN_BYTES];
+
+	if (!c->given.events || mask == c->given.events)
+		return;
+	chain_format(&c->given.events_by, names, sizeof(names));
+	snprintf(text, sizeof(text),
+		 "the mask of events that are taken away is 0x%" PRIx64 ", and 0x%" PRIx64
+		 " were given by %s",
+		 mask, c->given.events, names);
+	report_now(c, RULE_context_differs, (struct guest_object){GUEST_COMMAND, HCR_MAP_EQ}, text);
+}
+
 static void events_given(struct checker *c, const struct hcr *command)
 {
 	struct given *g = &c->given;
 
+	if (hcr_get_in_mod(command) >> 31)
+		unmap_check(c, command);
 	g->events = hcr_get_in_mod(command) >> 31 ? 0 : hcr_get_in_param(command);
 	g->event_eqn = hcr_get_in_mod(command) & NUMBER_MASK;
 	chain_take(&g->events_by);

@@ -3,7 +3,8 @@
  * A CQ is resized while another thread polls it. The thread may take the entry at which the device changes
  * buffers while the command is still under way, or sleep on an entry of the old buffer. It gets each
  * completion once and in order, over many rounds of both buffers, whether it polls all the time or arms
- * the CQ and sleeps. A second resize during the first is refused or waits, and harms nothing.
+ * the CQ and sleeps. A second resize during the first is refused or waits, and harms nothing. Who sleeps
+ * while the CQ is empty is woken by the first completion in the new buffer.
  */
 /* behaviours: IBA-11.2.8.3-cq-resize */
 #include "testbench/harm.h"
@@ -114,6 +115,47 @@ static void resized(struct tb *tb, struct tb_end *a, struct tb_end *b, bool by_e
 	destroy_cq(cq);
 }
 
+struct sleeper {
+	struct tb_end *end;
+	struct drv_cq *cq;
+	int rc;
+	bool ended;
+};
+
+static void sleeper(void *arg)
+{
+	struct sleeper *s = arg;
+	struct platform *platform = s->end->platform;
+
+	s->rc = drv_cq_wait(s->cq, platform->ops->now_ps(platform) + CFG_MS(100));
+	s->ended = true;
+}
+
+static void slept(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_cq *cq = new_cq(b, SMALL, 0);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
+	struct sleeper s = {.end = b, .cq = cq};
+
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	recv_on(b, y, .wr_id = 7, .len = 0);
+	b->platform->ops->thread_start(b->platform, "sleeper", sleeper, &s);
+	pass_time(CFG_US(20));
+	must(drv_cq_resize(cq, LARGE));
+	pass_time(CFG_US(20));
+	expect_true(!s.ended);
+	send_on(a, x, .len = 0);
+	pass_time(CFG_US(20));
+	expect_true(s.ended && !s.rc);
+	expect_cqe(a);
+	expect_cqe(b, .cq = cq, .wr_id = 7);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_cq(cq);
+}
+
 SCENARIO(cq_resize_polled, "a CQ is resized while another thread polls it or sleeps for it",
 	 .any_packets = true)
 {
@@ -121,4 +163,6 @@ SCENARIO(cq_resize_polled, "a CQ is resized while another thread polls it or sle
 	resized(tb, a, b, false);
 	phase("armed");
 	resized(tb, a, b, true);
+	phase("slept");
+	slept(tb, a, b);
 }

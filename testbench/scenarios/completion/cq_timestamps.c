@@ -3,7 +3,8 @@
  * A CQ with timestamps: each successful completion has the 48 low bits of the device's clock, from a
  * time between the posting and the poll. Three messages are sent before the clock leaves 32 bits,
  * and three after it. SLID and SL are then 0: the timestamp is in their place. Source: Linux mlx4
- * (struct mlx4_ts_cqe), rdma-core mlx4 (mlx4_cq_read_wc_completion_ts).
+ * (struct mlx4_ts_cqe), rdma-core mlx4 (mlx4_cq_read_wc_completion_ts). An error has its syndrome where
+ * the timestamp would be, and so it has none.
  */
 #include "model/interface/commands.h"
 #include "testbench/services.h"
@@ -26,6 +27,26 @@ static void message_stamped(struct tb *tb, struct tb_end *a, struct tb_end *b, s
 	expect_that(wc.timestamp, <, drv_clock_read(b->dev));
 	expect_equal(wc.slid, 0);
 	expect_equal(wc.sl, 0);
+}
+
+/* A receive that is too short, and one that is flushed behind it. */
+static void error_not_stamped(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+			      struct drv_qp *y, struct drv_cq *cq)
+{
+	static const enum ibv_wc_status statuses[] = {IBV_WC_LOC_LEN_ERR, IBV_WC_WR_FLUSH_ERR};
+	struct drv_wc wc;
+
+	recv_on(b, y, .wr_id = 8, .len = LEN - 1);
+	recv_on(b, y, .wr_id = 9, .len = LEN);
+	send_on(a, x, .len = LEN);
+	expect_cqe(a, .status = IBV_WC_REM_INV_REQ_ERR);
+	pass_time(CFG_US(20));
+	for (unsigned i = 0; i < 2 && still_right(); i++) {
+		expect_equal(drv_cq_poll(cq, 1, &wc), 1);
+		expect_equal(wc.wr_id, 8 + i);
+		expect_equal(wc.status, statuses[i]);
+		expect_equal(wc.timestamp, 0);
+	}
 }
 
 SCENARIO(cq_timestamps, "timestamps of completions follow the device's clock, beyond 32 bits, too",
@@ -54,6 +75,7 @@ SCENARIO(cq_timestamps, "timestamps of completions follow the device's clock, be
 		expect_data(b, .dst = i * LEN, .len = LEN);
 	}
 	expect_cqes(a, 2 * MESSAGES);
+	error_not_stamped(tb, a, b, x, y, cq);
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_cq(cq);

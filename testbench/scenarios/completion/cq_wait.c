@@ -2,20 +2,51 @@
 /*
  * Waiting for the events of a CQ: an event that came before the wait ends it at once, each event
  * ends one wait, and without an event the wait lasts to its deadline. A handler of the CQ hears of
- * the event, too, and takes it from no thread that waits.
+ * the event, too, and takes it from no thread that waits; it finds the event counted, and may arm the CQ
+ * again for the next one.
  */
 /* behaviours: CQ-wait */
 #include "testbench/services.h"
 
-enum { LEN = 8, EVENTS = 3 };
+enum { LEN = 8, EVENTS = 3, HANDLED = 3 };
+
+struct heard {
+	unsigned events, counted;
+	int armed;
+};
 
 /* In interrupt context. */
 static void heard(void *arg, struct drv_cq *cq)
 {
-	unsigned *events = arg;
+	struct heard *h = arg;
 
-	(void)cq;
-	++*events;
+	h->events++;
+	h->counted = drv_cq_events(cq);
+	h->armed = drv_cq_arm(cq, false);
+}
+
+/* Each message makes an event, because the handler of the one before has armed the CQ. */
+static void armed_by_handler(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+			     struct drv_cq *cq)
+{
+	struct heard h = {0};
+
+	drv_cq_set_callback(cq, heard, &h);
+	must(drv_cq_arm(cq, false));
+	for (unsigned i = 1; i <= HANDLED; i++) {
+		const uint64_t start = tb_now(tb);
+
+		send_on(a, x, .len = LEN);
+		must(drv_cq_wait_event(cq, start + CFG_MS(1)));
+		/* the event ended it, not the deadline */
+		expect_true(tb_now(tb) < start + CFG_US(500));
+		expect_equal(h.events, i);
+		expect_equal(h.counted, EVENTS + i);
+		expect_equal(h.armed, 0);
+		expect_cqe(b, .cq = cq);
+		expect_cqe(a);
+	}
+	drv_cq_set_callback(cq, NULL, NULL);
 }
 
 SCENARIO(cq_wait, "events of a CQ that come before, during and after the wait for them",
@@ -24,13 +55,10 @@ SCENARIO(cq_wait, "events of a CQ that come before, during and after the wait fo
 	struct drv_cq *cq = new_cq(b, 15, 0);
 	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
 
-	unsigned handled = 0;
-	uint64_t start;
-
 	connect_two(x, y);
 	if (!still_right())
 		return;
-	recv_on(b, y, .len = LEN, .repeat = EVENTS + 1);
+	recv_on(b, y, .len = LEN, .repeat = EVENTS + HANDLED);
 	for (unsigned i = 0; i < EVENTS; i++) {
 		must(drv_cq_arm(cq, false));
 		send_on(a, x, .len = LEN);
@@ -45,18 +73,10 @@ SCENARIO(cq_wait, "events of a CQ that come before, during and after the wait fo
 		must(drv_cq_wait_event(cq, now + CFG_MS(1)));
 		expect_equal(tb_now(tb), now);
 	}
+	expect_equal(drv_cq_events(cq), EVENTS); /* also those that were waited for */
 	must_fail(-ETIMEDOUT, drv_cq_wait_event(cq, tb_now(tb) + CFG_US(50)));
-	drv_cq_set_callback(cq, heard, &handled);
-	must(drv_cq_arm(cq, false));
-	send_on(a, x, .len = LEN);
-	start = tb_now(tb);
-	must(drv_cq_wait_event(cq, start + CFG_MS(1)));
-	expect_true(tb_now(tb) < start + CFG_US(500)); /* the event ended it, not the deadline */
-	expect_equal(handled, 1);
-	drv_cq_set_callback(cq, NULL, NULL);
-	expect_cqe(b, .cq = cq);
-	expect_cqe(a);
-	for (unsigned i = 0; i <= EVENTS; i++)
+	armed_by_handler(tb, a, b, x, cq);
+	for (unsigned i = 0; i < EVENTS + HANDLED; i++)
 		expect_data(b, .dst = i * LEN, .len = LEN);
 	destroy_qp(y);
 	destroy_qp(x);

@@ -2,10 +2,12 @@
 /* An event queue of eight entries, whose interrupt is masked, takes eight events. The ninth event
  * finds no room: catastrophic error. The other host is not affected. */
 /* behaviours: IBA-11.6.3-eq-overflow */
-#include "testbench/services.h"
+#include "testbench/harm.h"
 
 enum {
 	LOG_EQ_SIZE = 3,
+	LOG_EQ_LARGEST = 22,
+	PAGES_MAX = 20000, /* of the 32768 that such an event queue has, about the last to be had */
 	EVENTS = 1 << LOG_EQ_SIZE,
 	VECTOR = 1,
 	CONTROL = BAR0_MSIX_TABLE + VECTOR * HCA_MSIX_ENTRY_SIZE + 12,
@@ -48,4 +50,17 @@ SCENARIO(eq_overflow, "an event queue overflows: the device stops", .bare = true
 	ignore_events(b);
 	destroy_qp(y);
 	take_down(b);
+}
+
+/* The largest event queue is one for which there may be too little memory; one beyond it is wrong. */
+SCENARIO(eq_largest, "an event queue as large as there may be, and one that is refused", .bare = true,
+	 .of_mlx4 = "event queues")
+{
+	struct drv_options options = {.log_eq_size = LOG_EQ_LARGEST + 1, .comp_vectors = 1};
+
+	must_fail(-EINVAL, drv_probe(a->platform, &options, &a->dev));
+	options.log_eq_size = LOG_EQ_LARGEST;
+	lack_memory(PAGES_MAX);
+	must_fail(-ENOMEM, drv_probe(a->platform, &options, &a->dev));
+	expect_true(lack_memory(0));
 }

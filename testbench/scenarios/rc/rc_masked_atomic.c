@@ -29,7 +29,7 @@ SCENARIO(rc_masked_atomic, "masked compare and swap, masked fetch and add, a los
 				  .compare_add_mask = 0x000000000000ffff,
 				  .swap = 0xaaaabbbbccccdddd,
 				  .swap_mask = 0xffff0000ffff0000};
-	const struct drv_send_wr add = {.opcode = IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD,
+	struct drv_send_wr add = {.opcode = IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD,
 					.compare_add = 0x0001000100010001,
 					.compare_add_mask = 0x8000800080008000};
 
@@ -53,6 +53,15 @@ SCENARIO(rc_masked_atomic, "masked compare and swap, masked fetch and add, a los
 	expect_word(a, 0, 0xffff7fff0000ffff);
 	expect_word(b, 72, 0x0000800000010000);
 
+	/* a plain one has no mask, whatever the caller's says and the slot held before */
+	add.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	set_word(b, 72, 0xffff7fff0000ffff);
+	masked(tb, a, b, add, 72);
+	expect_cqe(a, .wr_id = 1, .opcode = IBV_WC_FETCH_ADD);
+	expect_word(a, 0, 0xffff7fff0000ffff);
+	expect_word(b, 72, 0x0000800000020000);
+
+	add.opcode = IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 	masked(tb, a, b, add, 76);
 	expect_cqe(a, .wr_id = 1, .status = IBV_WC_REM_INV_REQ_ERR);
 	expect_event(b, IBV_EVENT_QP_REQ_ERR);
