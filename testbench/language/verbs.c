@@ -22,7 +22,7 @@ bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int resu
 	snprintf(expected, sizeof(expected), "%s gives %d", call, result);
 	snprintf(got, sizeof(got), "%d (%s)", rc, rc < 0 ? strerror(-rc) : "no error");
 	tb->timed_out = rc == -ETIMEDOUT;
-	if (!result && rc < 0 && !tb->failed)
+	if (rc < 0 && !tb->failed)
 		checkers_tell_refused(call, rc);
 	else if (result < 0 && rc >= 0 && !tb->failed)
 		checkers_tell_accepted(call, result);

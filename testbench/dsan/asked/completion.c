@@ -162,16 +162,41 @@ void asked_poll_begin(struct ask *a, int n)
 		a->poll.waiting = own_completions_waiting(a->c->own, a->number);
 }
 
+/* The driver has no such queue pair, so the completion is nobody's: it is taken and not returned. */
+static bool nobodys(const struct ask *a, const struct cqe *e)
+{
+	return a->dev && !a->dev->qp_table[cqe_get_my_qpn(e) & drv_table_mask(a->dev, DRV_T_QPC)];
+}
+
+/* Those that the poll has given back, against those that it returns. Returns how many were nobody's. */
+static unsigned taken_match(const struct ask *a, int given, int result, const struct drv_wc *wc)
+{
+	unsigned shared = 0, unknown = 0;
+	struct own_taken taken;
+	int nth = 0;
+
+	for (int i = 0; i < given && own_completion_take(a->c->own, a->number, &taken); i++) {
+		shared += taken.shared;
+		if (nobodys(a, &taken.entry))
+			unknown++;
+		else if (nth < result)
+			completion_matches(a, &wc[nth++], &taken);
+	}
+	slots_check(a, shared);
+	return unknown;
+}
+
 void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 {
-	struct own_taken taken;
-	unsigned shared = 0;
+	const int returned = result > 0 ? result : 0;
+	unsigned unknown;
 	int given;
 
-	if (!a->c || result < 0)
+	if (!a->c)
 		return;
 	checker_settle(a->c);
-	given = own_was_resized(a->c->own, a->number) ? result : (int)(a->poll.to - a->poll.from);
+	given = own_was_resized(a->c->own, a->number) ? returned
+						      : (int)(a->poll.to - a->poll.from);
 	if (!result && a->poll.waiting)
 		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "no completion was returned, and the device has written %u that nobody "
@@ -180,19 +205,14 @@ void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 	if (result && !a->poll.index)
 		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "%d completions were returned, and no consumer index was written",
-			   result);
-	for (int i = 0; i < given && own_completion_take(a->c->own, a->number, &taken); i++) {
-		if (i < result)
-			completion_matches(a, &wc[i], &taken);
-		shared += taken.shared;
-	}
-	if (result && wc[0].status != IBV_WC_SUCCESS)
+			   returned);
+	unknown = taken_match(a, given, result, wc);
+	if (result > 0 && wc[0].status != IBV_WC_SUCCESS)
 		checker_recent_calls(a->c, a->since_recent, &a->c->errors_polled);
-	slots_check(a, shared);
-	if (a->poll.index && given != result)
+	if (a->poll.index && given - (int)unknown != returned)
 		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "%d completions were returned, and %d were given back to the device",
-			   result, given);
+			   returned, given - (int)unknown);
 }
 
 void asked_resize_end(struct ask *a,

@@ -4,6 +4,7 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/hear/wrote.h"
 
 #include "model/interface/macros.h"
@@ -70,7 +71,7 @@ void field_differs(struct compared *c, const struct layout *layout, const char *
 {
 	const struct field_row *row = layout_field(layout, field);
 	const void *pc = storer_of(c, (uintptr_t)at + row->offset, row->size);
-	char names[NAMES_BYTES];
+	char names[NAMES_BYTES], first[NAMES_BYTES] = "";
 
 	if (c->differs)
 		return;
@@ -78,13 +79,17 @@ void field_differs(struct compared *c, const struct layout *layout, const char *
 	if (is_elsewhere(c))
 		return;
 	fillers_of(c, names, sizeof(names));
+	if (c->rule == RULE_context_differs) /* sizes are counted when the call begins */
+		trail_format_first(first, sizeof(first));
 	if (asked == UINT64_MAX)
 		checker_report(c->ask->c, &(struct breach){c->rule, c->object, pc, NULL},
-			       "%s.%s is not set; filled by %s", layout->name, field, names);
+			       "%s.%s is not set; filled by %s%s%s", layout->name, field, names,
+			       *first ? "; the call began with " : "", first);
 	else
 		checker_report(c->ask->c, &(struct breach){c->rule, c->object, pc, NULL},
-			       "%s.%s is 0x%llx, asked for 0x%llx; filled by %s", layout->name,
-			       field, (unsigned long long)is, (unsigned long long)asked, names);
+			       "%s.%s is 0x%llx, asked for 0x%llx; filled by %s%s%s", layout->name,
+			       field, (unsigned long long)is, (unsigned long long)asked, names,
+			       *first ? "; the call began with " : "", first);
 }
 
 void header_differs(struct compared *c, const struct layout *layout, const char *field, uint64_t is,

@@ -152,6 +152,18 @@ void trail_format(char *text, size_t size)
 	checker_functions(ran.pc, ran.n, text, size);
 }
 
+void trail_format_first(char *text, size_t size)
+{
+	const struct runner *r = runner_now();
+	struct ran ran = {0};
+
+	*text = 0;
+	if (!r)
+		return;
+	ran_take_first(r, r->trail_from, r->n_trail, &ran);
+	checker_functions(ran.pc, ran.n, text, size);
+}
+
 void trail_format_before_undo(char *text, size_t size)
 {
 	const struct runner *r = runner_now();

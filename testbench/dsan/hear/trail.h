@@ -25,7 +25,9 @@ void trail_refused(int rc);
 unsigned trail_newest(const void **pcs, unsigned max);
 /* The functions on its trail since the call began, the latest first. */
 void trail_format(char *text, size_t size);
-/* The same, up to where the call began to undo what it did. */
+/* The first ones, in their order. */
+void trail_format_first(char *text, size_t size);
+/* As trail_format(), up to where the call began to undo what it did. */
 void trail_format_before_undo(char *text, size_t size);
 /* The functions of the calls that other threads of this host were in when this one began: the end of a
  * sentence, or nothing. */

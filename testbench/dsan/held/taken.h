@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the driver has taken and must give back: memory, mappings, doorbell records, ranges of MTT
- * entries, references to ICM, numbers. What a call takes belongs to the object that it makes. When
+ * entries, references to ICM, numbers, wait queues. What a call takes belongs to the object that it makes. When
  * the object is destroyed, or the call fails, all of it must have been given back.
  *
  * What is given back is judged at once, too: no live object of the device may need it (claims.h).
@@ -25,6 +25,7 @@ struct checker;
 	T(NUMBER, "number")                                                                        \
 	T(PAGES, "piece of DMA memory")                                                            \
 	T(MAPPING, "mapping")                                                                      \
+	T(QUEUE, "wait queue")                                                                     \
 	T(HANDLER, "handler of interrupts")                                                        \
 	T(MEMORY, "piece of memory")                                                               \
 	T(POOLED, "region of a pool")

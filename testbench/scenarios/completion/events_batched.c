@@ -66,6 +66,7 @@ static void batch(struct tb *tb, struct tb_end *a, struct source *sources, unsig
 	for (unsigned i = 0; i < n; i++) {
 		expect_equal(sources[i].events, 1);
 		expect_equal(drv_cq_poll(sources[i].cq, 1, &wc), 1);
+		expect_equal(wc.opcode, IBV_WC_NOP);
 	}
 }
 

@@ -7,6 +7,8 @@
  */
 #include "testbench/scenario.h"
 
+enum { QUEUE = 2, ROUNDS = 99 };
+
 static void masked(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_send_wr wr,
 		   uint64_t target)
 {
@@ -21,8 +23,25 @@ static void masked(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv
 	must(drv_post_send(a->qp[0], &wr, NULL));
 }
 
+/* A plain one has no mask, whatever the caller's says, and whatever its slot held before: each slot has both
+ * kinds in turn. */
+static void plain(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_send_wr add)
+{
+	for (unsigned i = 0; i < ROUNDS && still_right(); i++) {
+		add.opcode = i % 3 ? IBV_WR_ATOMIC_FETCH_AND_ADD
+				   : IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+		add.compare_add_mask = i % 3 == 1 ? 0 : 0x8000800080008000;
+		set_word(b, 72, 0xffff7fff0000ffff);
+		masked(tb, a, b, add, 72);
+		expect_cqe(a, .wr_id = 1,
+			   .opcode = i % 3 ? IBV_WC_FETCH_ADD : IBV_WC_MASKED_FETCH_ADD);
+		expect_word(a, 0, 0xffff7fff0000ffff);
+		expect_word(b, 72, i % 3 ? 0x0000800000020000 : 0x0000800000010000);
+	}
+}
+
 SCENARIO(rc_masked_atomic, "masked compare and swap, masked fetch and add, a lost answer",
-	 .timeout = 10, .any_packets = true)
+	 .timeout = 10, .queue = QUEUE, .any_packets = true)
 {
 	struct drv_send_wr cas = {.opcode = IBV_WR_MASKED_ATOMIC_CMP_AND_SWP,
 				  .compare_add = 0x00000000ffff5678,
@@ -53,15 +72,7 @@ SCENARIO(rc_masked_atomic, "masked compare and swap, masked fetch and add, a los
 	expect_word(a, 0, 0xffff7fff0000ffff);
 	expect_word(b, 72, 0x0000800000010000);
 
-	/* a plain one has no mask, whatever the caller's says and the slot held before */
-	add.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-	set_word(b, 72, 0xffff7fff0000ffff);
-	masked(tb, a, b, add, 72);
-	expect_cqe(a, .wr_id = 1, .opcode = IBV_WC_FETCH_ADD);
-	expect_word(a, 0, 0xffff7fff0000ffff);
-	expect_word(b, 72, 0x0000800000020000);
-
-	add.opcode = IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+	plain(tb, a, b, add);
 	masked(tb, a, b, add, 76);
 	expect_cqe(a, .wr_id = 1, .status = IBV_WC_REM_INV_REQ_ERR);
 	expect_event(b, IBV_EVENT_QP_REQ_ERR);
