@@ -61,7 +61,13 @@ static void port_info(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	port_info_set_client_rereg(&info, 1);
 	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
 	expect_event(b, IBV_EVENT_CLIENT_REREGISTER);
-	b->lid = NEW_LID;
+	/* together with another change */
+	port_info_set_lid(&info, NEW_LID + 1);
+	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
+	expect_event(b, IBV_EVENT_CLIENT_REREGISTER);
+	must(drv_query_port(b->dev, 1, &now));
+	expect_equal(now.lid, NEW_LID + 1);
+	b->lid = NEW_LID + 1;
 }
 
 SCENARIO(port_events, "the device tells of PortInfo, P_Keys and GIDs that a subnet manager sets",

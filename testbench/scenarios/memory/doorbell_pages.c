@@ -8,7 +8,7 @@
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/harm.h"
 
-enum { SLOTS = 512, RECEIVES = 3 };
+enum { SLOTS = 512, RECEIVES = 3, UARS_MAX = 1 << 14 };
 
 static int cq_make(struct tb_end *end, void **made)
 {
@@ -137,4 +137,35 @@ SCENARIO(doorbell_pages, "doorbell records fill a page, memory lacks for another
 		must(drv_cq_destroy(cqs[i]));
 	expect_equal(a->dev->db_records, before);
 	expect_equal(host_pages_used(a->host), used);
+}
+
+/* Each process has a page of doorbells. When there is none left, the next one is refused and leaves no
+ * memory; a page that is given back is had again, and its doorbells ring. */
+SCENARIO(uars_exhausted, "no page of doorbells is left: one more is refused until one is given back",
+	 .any_packets = true, .of_mlx4 = "pages of doorbells")
+{
+	static struct drv_uar *uars[UARS_MAX], *more;
+	unsigned n = 0;
+	int rc = 0;
+
+	while (n < UARS_MAX && !(rc = drv_uar_alloc(a->dev, &uars[n])))
+		n++;
+	expect_equal(rc, -ENOMEM);
+	for (unsigned i = 0; i < 2 && still_right(); i++) {
+		struct drv_uar *again = uars[i ? n - 1 : 0];
+		const uint32_t page = again->page;
+		struct drv_cq *cq;
+
+		must_fail(-ENOMEM, drv_uar_alloc(a->dev, &more));
+		must(drv_uar_free(again));
+		must(drv_uar_alloc(a->dev, &again));
+		expect_equal(again->page, page);
+		uars[i ? n - 1 : 0] = again;
+		must(drv_cq_create_on(a->dev, again, 3, 0, &cq));
+		must(drv_cq_arm(cq, false));
+		must_fail(-EBUSY, drv_uar_free(again));
+		must(drv_cq_destroy(cq));
+	}
+	for (unsigned i = 0; i < n && still_right(); i++)
+		must(drv_uar_free(uars[i]));
 }
