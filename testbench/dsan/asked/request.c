@@ -17,7 +17,7 @@
 
 #define NOBODY "nobody; this call came by "
 
-enum { NAMES_BYTES = 180, FIELD_CHARS = 64, LOG_PAGE = 12 };
+enum { NAMES_BYTES = 180, FIELD_CHARS = 64, LOG_PAGE = 12, RADDR_RESERVED = 12 };
 
 /* --- reports --- */
 
@@ -165,6 +165,8 @@ static void datagram_says(struct compared *c, const struct wqe_datagram *d,
 		SAYS(c, wqe_datagram, d, rlid, ah->dlid);
 		SAYS(c, wqe_datagram, d, sl, ah->sl);
 	} else {
+		/* Source: Linux mlx4 create_iboe_ah */
+		SAYS(c, wqe_datagram, d, rlid, gid_is_multicast(ah->dgid) ? LID_MCAST_FIRST : 0);
 		vlan_says(c, d, ah);
 	}
 	SAYS(c, wqe_datagram, d, grh, ah->is_global);
@@ -369,6 +371,10 @@ static size_t segments_say(struct compared *c, const uint8_t *wqe, const struct 
 
 		SAYS(c, wqe_raddr, r, va, wr->remote_addr);
 		SAYS(c, wqe_raddr, r, rkey, wr->rkey);
+		/* Source: Linux mlx4 set_raddr_seg */
+		if (be32_load(r->b + RADDR_RESERVED))
+			bytes_differ(c, "wqe_raddr, its reserved word,", r->b + RADDR_RESERVED,
+				     sizeof(uint32_t));
 		at += sizeof(*r);
 	}
 	if (props & (WQE_P_ATOMIC | WQE_P_ATOMIC32))

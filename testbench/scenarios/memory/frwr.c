@@ -17,6 +17,32 @@ static uint32_t next_key(uint32_t key)
 	return (key & ~UINT32_C(0xff)) | ((key + 1) & 0xff);
 }
 
+/* Each right, without those that it does not need, and a key of the caller's choice. The region is free, and is so again afterwards. */
+static void rights(struct tb *tb, struct tb_end *b, struct drv_send_wr reg, struct drv_send_wr inv)
+{
+	static const unsigned alone[] = {
+		IBV_ACCESS_LOCAL_WRITE,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+		IBV_ACCESS_REMOTE_READ,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_MW_BIND,
+		0,
+	};
+
+	for_each_row(i, alone) {
+		const uint32_t key = drv_mr_rkey(reg.reg_mr);
+
+		reg.reg_access = alone[i];
+		reg.reg_key = (key & ~UINT32_C(0xff)) | ((key + 0x35) & 0xff);
+		must(drv_post_send(b->qp[0], &reg, NULL));
+		expect_equal(drv_mr_rkey(reg.reg_mr), reg.reg_key);
+		expect_cqe(b, .wr_id = 1, .opcode = IBV_WC_REG_MR);
+		inv.invalidate_rkey = reg.reg_key;
+		must(drv_post_send(b->qp[0], &inv, NULL));
+		expect_cqe(b, .wr_id = 3, .opcode = IBV_WC_LOCAL_INV);
+	}
+}
+
 SCENARIO(frwr, "fast register, use in the same list, local invalidate, register again",
 	 .any_packets = true, .memory = 4 << 20)
 {
@@ -87,6 +113,13 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	rdma_write(a, .wr_id = 10, .len = 8, .rkey = old, .remote_addr = 1 << 20);
 	expect_cqe(a, .wr_id = 10, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+	reconnect(0);
+
+	phase("rights");
+	inv.invalidate_rkey = drv_mr_rkey(mr);
+	must(drv_post_send(b->qp[0], &inv, NULL));
+	expect_cqe(b, .wr_id = 3);
+	rights(tb, b, reg, inv);
 
 	phase("more pages than it has");
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 1) * UINT64_C(4096)));

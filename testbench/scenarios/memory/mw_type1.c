@@ -55,6 +55,7 @@ SCENARIO(mw_type1, "memory window type 1: bind, use, bounds, rebind to zero leng
 	reconnect(0);
 	old = drv_mw_rkey(mw);
 	wr.bind_length = 0;
+	wr.bind_mr = NULL; /* none is needed, and none is named */
 	must(drv_post_send(b->qp[0], &wr, NULL));
 	expect_cqe(b, .wr_id = 1, .opcode = IBV_WC_BIND_MW);
 	rdma_write(a, .wr_id = 5, .len = 8, .dst = WINDOW_AT, .rkey = old);
@@ -68,6 +69,7 @@ SCENARIO(mw_type1, "memory window type 1: bind, use, bounds, rebind to zero leng
 	phase("free");
 	reconnect(0);
 	wr.bind_length = 1;
+	wr.bind_mr = mr;
 	must(drv_post_send(b->qp[0], &wr, NULL));
 	expect_cqe(b, .wr_id = 1);
 	must_fail(-EBUSY, drv_mr_dereg(mr));

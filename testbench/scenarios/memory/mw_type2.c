@@ -2,12 +2,35 @@
 /*
  * A window of type 2 is accessible only through the queue pair it is bound on. It is invalidated
  * locally or by the peer's SEND with invalidate, and can be bound only when it is free. With zero
- * based addressing, address 0 is its first byte.
+ * based addressing, address 0 is its first byte. A bind gives the rights that it asks for, each alone, and
+ * the key that its caller has chosen.
  * behaviours: IBA-10.6.7-type2 IBA-9.4.1-remote-invalidate
  */
 #include "testbench/scenario.h"
 
 enum { WINDOW_AT = 4096, WINDOW_LEN = 4096 };
+
+/* The window is free, and is so again afterwards. */
+static void rights(struct tb *tb, struct tb_end *b, struct drv_send_wr bind)
+{
+	static const unsigned alone[] = {IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ,
+					 IBV_ACCESS_REMOTE_ATOMIC, 0};
+	struct drv_send_wr inv = {
+		.wr_id = 2, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED};
+
+	for_each_row(i, alone) {
+		const uint32_t key = drv_mw_rkey(bind.bind_mw);
+
+		bind.bind_access = alone[i];
+		bind.bind_rkey = (key & ~UINT32_C(0xff)) | ((key + 0x35) & 0xff);
+		must(drv_post_send(b->qp[0], &bind, NULL));
+		expect_equal(drv_mw_rkey(bind.bind_mw), bind.bind_rkey);
+		expect_cqe(b, .wr_id = 1, .opcode = IBV_WC_BIND_MW);
+		inv.invalidate_rkey = bind.bind_rkey;
+		must(drv_post_send(b->qp[0], &inv, NULL));
+		expect_cqe(b, .wr_id = 2, .opcode = IBV_WC_LOCAL_INV);
+	}
+}
 
 SCENARIO(mw_type2, "memory window type 2: one queue pair, zero based, local and remote invalidate",
 	 .any_packets = true, .qps = 2, .mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
@@ -63,6 +86,9 @@ SCENARIO(mw_type2, "memory window type 2: one queue pair, zero based, local and 
 	expect_cqe(a, .wr_id = 7, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 	reconnect(0);
+
+	phase("rights");
+	rights(tb, b, bind);
 
 	phase("remote invalidate");
 	must(drv_post_send(b->qp[0], &bind, NULL));
