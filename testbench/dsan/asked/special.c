@@ -104,6 +104,8 @@ static void ip_says(struct compared *c, const uint8_t *l3, enum roce_kind kind,
 	if (kind == ROCE_V2_IPV4) {
 		HEADER_SAYS(c, ipv4_hdr, ip, tos, ah->traffic_class);
 		HEADER_SAYS(c, ipv4_hdr, ip, ttl, ah->hop_limit);
+		/* Source: Linux ib_ud_header_init and build_mlx_header: IP_DF */
+		HEADER_SAYS(c, ipv4_hdr, ip, df, 1);
 		if (ip_sum(l3, sizeof(*ip), 0) != 0xffff)
 			bytes_differ(c, "the checksum of the packet's IPv4 header",
 				     (const void *)c->from, sizeof(*ip));

@@ -2,20 +2,24 @@
 /*
  * Management datagrams with a priority over Ethernet. The frame gets a tag for the priority, and its VLAN
  * is 0, because the GID has none. The answer comes back with the same priority. Source: IEEE 802.1Q 6.9.
+ * Traffic class, flow label and hop limit are those that were asked for, in each version of RoCE.
  */
 /* behaviours: IBA-13.5-way-back */
 #include "testbench/manage.h"
 
 enum { PORT = 1, PRIORITY = 5, ANSWER_MS = 100 };
 
-SCENARIO(roce_mad_priority, "management datagrams with a priority and no VLAN, over Ethernet",
-	 .any_packets = true, .settings = {"hca.port1.type=eth"})
+/* Each field of the way has a value of its own. */
+static void call(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
 	struct smp request = {0}, answer = {0};
 	struct mad_hdr *h = smp_hdr(&request);
 
 	to.ah.sl = PRIORITY;
+	to.ah.traffic_class = 0x9c;
+	to.ah.flow_label = 0xabcde;
+	to.ah.hop_limit = 33;
 	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
 	mad_hdr_set_class_version(h, 1);
 	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
@@ -27,4 +31,24 @@ SCENARIO(roce_mad_priority, "management datagrams with a priority and no VLAN, o
 	expect_mad(a_to_b, .vlan = 0);
 	expect_mad(b_to_a, .vlan = 0);
 	ignore_mads();
+}
+
+SCENARIO(roce_mad_priority, "management datagrams with a priority and no VLAN, over Ethernet",
+	 .any_packets = true, .settings = {"hca.port1.type=eth"})
+{
+	call(tb, a, b);
+}
+
+SCENARIO(roce_mad_ipv6, "management datagrams with a priority and a traffic class, over IPv6",
+	 .any_packets = true,
+	 .settings = {"hca.port1.type=eth", "hca.device=cx3pro", "sim.ethernet.roce=v2_ipv6"})
+{
+	call(tb, a, b);
+}
+
+SCENARIO(roce_mad_ipv4, "management datagrams with a priority and a traffic class, over IPv4",
+	 .any_packets = true,
+	 .settings = {"hca.port1.type=eth", "hca.device=cx3pro", "sim.ethernet.roce=v2_ipv4"})
+{
+	call(tb, a, b);
 }
