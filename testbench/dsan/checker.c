@@ -350,6 +350,22 @@ static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 	return at;
 }
 
+static struct platform_waitq *op_waitq_create(struct platform *p)
+{
+	struct checker *c = checker_of(p);
+	struct platform_waitq *q = c->ops->waitq_create(p);
+
+	if (q)
+		taken_of_driver(c, TAKEN_QUEUE, q, 0, __builtin_return_address(0));
+	return q;
+}
+
+static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
+{
+	taken_back(TAKEN_QUEUE, q, 0, __builtin_return_address(0));
+	threads_queue_destroy(p, q, __builtin_return_address(0));
+}
+
 static void op_pages_free(struct platform *p, void *addr, size_t bytes)
 {
 	struct checker *c = checker_of(p);
@@ -544,6 +560,8 @@ static void hear(struct checker *c, const struct checker_host *host)
 	ops.pages_alloc = op_pages_alloc;
 	ops.pages_free = op_pages_free;
 	ops.user_free = op_user_free;
+	ops.waitq_create = op_waitq_create;
+	ops.waitq_destroy = op_waitq_destroy;
 	ops.dma_map = op_dma_map;
 	ops.dma_unmap = op_dma_unmap;
 	host->platform->ops = &ops;

@@ -195,8 +195,7 @@ void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 	if (!a->c)
 		return;
 	checker_settle(a->c);
-	given = own_was_resized(a->c->own, a->number) ? returned
-						      : (int)(a->poll.to - a->poll.from);
+	given = own_was_resized(a->c->own, a->number) ? returned : (int)(a->poll.to - a->poll.from);
 	if (!result && a->poll.waiting)
 		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "no completion was returned, and the device has written %u that nobody "

@@ -6,7 +6,6 @@
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/held/heap.h"
-#include "testbench/dsan/held/taken.h"
 
 #include <stdlib.h>
 
@@ -321,22 +320,15 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 	own(p)->waitq_wake_all(p, q);
 }
 
-static struct platform_waitq *op_waitq_create(struct platform *p)
+void threads_queue_destroy(struct platform *p, struct platform_waitq *q, const void *pc)
 {
-	const void *pc = __builtin_return_address(0);
-	const struct checker *c = hosts[p->host].c;
-	struct platform_waitq *q = own(p)->waitq_create(p);
-
-	if (q && c && checker_hears(pc))
-		taken_add_of(c, TAKEN_QUEUE, q, 0, pc);
-	return q;
+	waits_queue_gone(hosts[p->host].c, q, pc);
+	own(p)->waitq_destroy(p, q);
 }
 
 static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
 {
-	taken_back(TAKEN_QUEUE, q, 0, __builtin_return_address(0));
-	waits_queue_gone(hosts[p->host].c, q, __builtin_return_address(0));
-	own(p)->waitq_destroy(p, q);
+	threads_queue_destroy(p, q, __builtin_return_address(0));
 }
 
 void threads_interrupt(void *interrupt)
@@ -375,7 +367,6 @@ void threads_hear(struct checker *c, struct platform *p)
 	ops.wait_write = op_wait_write;
 	ops.waitq_wait = op_waitq_wait;
 	ops.waitq_wake_all = op_waitq_wake_all;
-	ops.waitq_create = op_waitq_create;
 	ops.waitq_destroy = op_waitq_destroy;
 	if (!hosts[!p->host].c)
 		callout_listen(&listener);

@@ -18,10 +18,13 @@
 
 struct checker;
 struct platform;
+struct platform_waitq;
 
 /* Stands between the driver and this platform until threads_leave(); c is its host's checker. */
 void threads_hear(struct checker *c, struct platform *p);
 void threads_leave(struct platform *p);
+/* Destroys a wait queue; pc is in the function that wants it. */
+void threads_queue_destroy(struct platform *p, struct platform_waitq *q, const void *pc);
 /* The running thread calls the driver of this host. */
 void threads_call(const struct platform *p);
 

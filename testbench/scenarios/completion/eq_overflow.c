@@ -53,8 +53,8 @@ SCENARIO(eq_overflow, "an event queue overflows: the device stops", .bare = true
 }
 
 /* The largest event queue is one for which there may be too little memory; one beyond it is wrong. */
-SCENARIO(eq_largest, "an event queue as large as there may be, and one that is refused", .bare = true,
-	 .of_mlx4 = "event queues")
+SCENARIO(eq_largest, "an event queue as large as there may be, and one that is refused",
+	 .bare = true, .of_mlx4 = "event queues")
 {
 	struct drv_options options = {.log_eq_size = LOG_EQ_LARGEST + 1, .comp_vectors = 1};
 

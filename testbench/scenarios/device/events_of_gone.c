@@ -107,8 +107,9 @@ static void end(struct tb *tb, const struct all *x)
 	must(drv_pd_free(x->pd));
 }
 
-SCENARIO(events_of_gone, "events that are taken when their objects are gone: nobody is told of them",
-	 .bare = true, .of_mlx4 = "event queues")
+SCENARIO(events_of_gone,
+	 "events that are taken when their objects are gone: nobody is told of them", .bare = true,
+	 .of_mlx4 = "event queues")
 {
 	const struct drv_options options = {.log_eq_size = 8, .poll_commands = true};
 	struct told told = {0};

@@ -10,7 +10,7 @@
 #include "testbench/harm.h"
 #include "testbench/services.h"
 
-enum { QKEY = 0x22222222, LIMIT = 3 };
+enum { QKEY = 0x22222222, LIMIT = 3, UNTOUCHED = 0x77 };
 
 static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [15] = 1};
 /* in the same bucket as `group`: the XOR of their bytes is the same */
@@ -56,7 +56,10 @@ static void limit_of_srq(struct tb *tb, struct tb_end *a)
 	fail_command(a, HCR_ARM_SRQ, HCR_STATUS_BAD_RESOURCE, 1);
 	must_fail(-EBADF, drv_srq_arm(srq, LIMIT));
 	fail_command(a, HCR_QUERY_SRQ, HCR_STATUS_INTERNAL_ERR, 1);
+	max_wr = limit = UNTOUCHED;
 	must_fail(-EIO, drv_srq_query(srq, &max_wr, &limit));
+	expect_equal(max_wr, UNTOUCHED);
+	expect_equal(limit, UNTOUCHED);
 	must(drv_srq_query(srq, &max_wr, &limit));
 	expect_equal(limit, 0);
 	must(drv_srq_arm(srq, LIMIT));

@@ -106,7 +106,8 @@ static void work(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	destroy_cq(cq);
 }
 
-SCENARIO(doorbell_pages, "doorbell records fill a page, memory lacks for another, records go and come",
+SCENARIO(doorbell_pages,
+	 "doorbell records fill a page, memory lacks for another, records go and come",
 	 .any_packets = true, .of_mlx4 = "doorbell records")
 {
 	static const unsigned gaps[] = {0, 31, 32, 40, 63, 64, 100, 127, 128, 200, 255, 256, 300};
@@ -141,7 +142,8 @@ SCENARIO(doorbell_pages, "doorbell records fill a page, memory lacks for another
 
 /* Each process has a page of doorbells. When there is none left, the next one is refused and leaves no
  * memory; a page that is given back is had again, and its doorbells ring. */
-SCENARIO(uars_exhausted, "no page of doorbells is left: one more is refused until one is given back",
+SCENARIO(uars_exhausted,
+	 "no page of doorbells is left: one more is refused until one is given back",
 	 .any_packets = true, .of_mlx4 = "pages of doorbells")
 {
 	static struct drv_uar *uars[UARS_MAX], *more;

@@ -21,12 +21,9 @@ static uint32_t next_key(uint32_t key)
 static void rights(struct tb *tb, struct tb_end *b, struct drv_send_wr reg, struct drv_send_wr inv)
 {
 	static const unsigned alone[] = {
-		IBV_ACCESS_LOCAL_WRITE,
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
-		IBV_ACCESS_REMOTE_READ,
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
-		IBV_ACCESS_MW_BIND,
-		0,
+		IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+		IBV_ACCESS_REMOTE_READ, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_MW_BIND,     0,
 	};
 
 	for_each_row(i, alone) {
@@ -78,6 +75,7 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	sge.lkey = reg.reg_key;
 	send.sg_list = &sge;
 	must(drv_post_send(b->qp[0], &reg, NULL));
+	expect_equal(drv_mr_rkey(mr), reg.reg_key);
 	expect_cqe(b, .wr_id = 1, .opcode = IBV_WC_REG_MR);
 	expect_cqe(b, .wr_id = 2);
 	expect_cqe(a, .wr_id = 5);

@@ -113,10 +113,15 @@ static void shared_receives(struct tb *tb, struct tb_end *e, const struct drv_de
 	if (!still_right())
 		return;
 	drv_srq_size(srq, &max_wr, &max_sge);
+	expect_equal(max_wr, dev->max_srq_wr);
 	must(drv_srq_arm(srq, max_wr));
 	expect_event(e, IBV_EVENT_SRQ_LIMIT_REACHED); /* it has none */
 	must_fail(-EINVAL, drv_srq_arm(srq, max_wr + 1));
 	must(drv_srq_destroy(srq));
+	init = (struct drv_srq_init){.max_wr = 1}; /* no entries: a receive has no bytes */
+	must(drv_srq_create(e->pd, &init, &srq));
+	if (still_right())
+		must(drv_srq_destroy(srq));
 }
 
 static void port_tables(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)

@@ -97,3 +97,77 @@ SCENARIO(posts_refused, "requests that the service does not have, or that lack s
 	destroy_qp(on[ON_UD]);
 	destroy_qp(on[ON_UC]);
 }
+
+static int post_recv_to(struct drv_qp *qp, const struct drv_recv_wr **bad)
+{
+	static const struct drv_recv_wr wr = {.wr_id = 7};
+	const int rc = drv_post_recv(qp, &wr, bad);
+
+	return rc && *bad != &wr ? 1 : rc;
+}
+
+/* Receives of a queue pair that has none, or not now. */
+static void receives(struct tb *tb, struct tb_end *a)
+{
+	struct drv_srq *srq = new_srq(a, .max_wr = 4);
+	struct drv_qp *own = new_qp(a), *shares = new_qp(a, .srq = srq,
+							 .cap = {.max_recv_wr = TB_NONE,
+								 .max_recv_sge = TB_NONE});
+	const struct drv_recv_wr *bad = NULL;
+
+	must_fail(-EINVAL, post_recv_to(own, &bad)); /* RESET */
+	must_fail(-EINVAL, post_recv_to(shares, &bad));
+	connect_ends(a, own, a, shares);
+	must_fail(-EINVAL, post_recv_to(shares, &bad));
+	must(post_recv_to(own, &bad));
+	move_qp(own, IBV_QPS_ERR);
+	expect_cqe(a, .wr_id = 7, .status = IBV_WC_WR_FLUSH_ERR);
+	must(post_recv_to(own, &bad));
+	expect_cqe(a, .wr_id = 7, .status = IBV_WC_WR_FLUSH_ERR);
+	move_qp(own, IBV_QPS_RESET);
+	must_fail(-EINVAL, post_recv_to(own, &bad));
+	destroy_qp(own);
+	destroy_qp(shares);
+	destroy_srq(srq);
+}
+
+/* The check finds what the post would: the state, each request of a list, and the room. */
+static void checked(struct tb *tb, struct tb_end *a)
+{
+	struct drv_qp *qp = new_qp(a), *peer = new_qp(a);
+	struct drv_send_wr wrong = {.opcode = IBV_WR_BIND_MW}; /* without a window */
+	const struct drv_send_wr list = {.opcode = IBV_WR_RDMA_WRITE, .next = &wrong};
+
+	must_fail(-EINVAL, drv_post_check(qp, &(struct drv_send_wr){.opcode = IBV_WR_RDMA_WRITE}));
+	connect_ends(a, qp, a, peer);
+	must_fail(-EINVAL, drv_post_check(qp, &list));
+	wrong.opcode = IBV_WR_RDMA_WRITE;
+	must(drv_post_check(qp, &list));
+	destroy_qp(qp);
+	destroy_qp(peer);
+}
+
+static void target(struct tb *tb, struct tb_end *a)
+{
+	const struct drv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
+	const struct drv_send_wr *bad = NULL;
+	struct drv_xrcd *xrcd = new_xrcd(a);
+	struct drv_qp *x = new_qp(a, .type = IBV_QPT_XRC_SEND),
+		      *y = new_qp(a, .type = IBV_QPT_XRC_RECV, .xrcd = xrcd);
+
+	connect_ends(a, x, a, y);
+	must_fail(-EINVAL, drv_post_check(y, &wr));
+	must_fail(-EINVAL, drv_post_send(y, &wr, &bad));
+	expect_true(bad == &wr);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_xrcd(xrcd);
+}
+
+SCENARIO(posts_of_none, "receives and sends of a queue pair that has none, or not in this state",
+	 .any_packets = true, .of_mlx4 = "XRC")
+{
+	receives(tb, a);
+	checked(tb, a);
+	target(tb, a);
+}

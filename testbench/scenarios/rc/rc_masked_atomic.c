@@ -28,8 +28,8 @@ static void masked(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv
 static void plain(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_send_wr add)
 {
 	for (unsigned i = 0; i < ROUNDS && still_right(); i++) {
-		add.opcode = i % 3 ? IBV_WR_ATOMIC_FETCH_AND_ADD
-				   : IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+		add.opcode =
+			i % 3 ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 		add.compare_add_mask = i % 3 == 1 ? 0 : 0x8000800080008000;
 		set_word(b, 72, 0xffff7fff0000ffff);
 		masked(tb, a, b, add, 72);
@@ -49,8 +49,8 @@ SCENARIO(rc_masked_atomic, "masked compare and swap, masked fetch and add, a los
 				  .swap = 0xaaaabbbbccccdddd,
 				  .swap_mask = 0xffff0000ffff0000};
 	struct drv_send_wr add = {.opcode = IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD,
-					.compare_add = 0x0001000100010001,
-					.compare_add_mask = 0x8000800080008000};
+				  .compare_add = 0x0001000100010001,
+				  .compare_add_mask = 0x8000800080008000};
 
 	set_word(b, 64, 0x1111222233335678);
 	drop_next(b_to_a, RC_ATOMIC_ACKNOWLEDGE);
