@@ -86,8 +86,10 @@ static void srq_says(struct compared *c, const struct ask *a, uintptr_t at, uint
 		    UINT64_C(16) << (srqc_get_log_stride(q) + srqc_get_log_size(q)));
 	SAYS(c, srqc, q, srqn, number);
 	SAYS(c, srqc, q, log_size, log2_up((uint64_t)init->max_wr + 1));
-	if (16u << srqc_get_log_stride(q) <
-	    sizeof(struct srq_next) + init->max_sge * sizeof(struct wqe_data))
+	/* Source: Linux mlx4_ib_create_srq: at least 32 bytes */
+	if (!srqc_get_log_stride(q) ||
+	    16u << srqc_get_log_stride(q) <
+		    sizeof(struct srq_next) + init->max_sge * sizeof(struct wqe_data))
 		bytes_differ(c, "srqc.log_stride, too small for the scatter list,",
 			     q->b + layout_field(&layout_srqc, "log_stride")->offset, 1);
 	SAYS(c, srqc, q, cqn, init->cq ? drv_cq_num(init->cq) : 0);

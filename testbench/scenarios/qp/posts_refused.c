@@ -110,9 +110,9 @@ static int post_recv_to(struct drv_qp *qp, const struct drv_recv_wr **bad)
 static void receives(struct tb *tb, struct tb_end *a)
 {
 	struct drv_srq *srq = new_srq(a, .max_wr = 4);
-	struct drv_qp *own = new_qp(a), *shares = new_qp(a, .srq = srq,
-							 .cap = {.max_recv_wr = TB_NONE,
-								 .max_recv_sge = TB_NONE});
+	struct drv_qp *own = new_qp(a),
+		      *shares = new_qp(a, .srq = srq,
+				       .cap = {.max_recv_wr = TB_NONE, .max_recv_sge = TB_NONE});
 	const struct drv_recv_wr *bad = NULL;
 
 	must_fail(-EINVAL, post_recv_to(own, &bad)); /* RESET */
