@@ -118,16 +118,21 @@ static void resized(struct tb *tb, struct tb_end *a, struct tb_end *b, bool by_e
 struct sleeper {
 	struct tb_end *end;
 	struct drv_cq *cq;
+	struct drv_wc wc;
 	int rc;
 	bool ended;
 };
 
+/* The entry at which buffers change may end a wait, too. */
 static void sleeper(void *arg)
 {
 	struct sleeper *s = arg;
 	struct platform *platform = s->end->platform;
+	const uint64_t deadline = platform->ops->now_ps(platform) + CFG_MS(100);
 
-	s->rc = drv_cq_wait(s->cq, platform->ops->now_ps(platform) + CFG_MS(100));
+	do
+		s->rc = drv_cq_wait(s->cq, deadline);
+	while (!s->rc && !drv_cq_poll(s->cq, 1, &s->wc));
 	s->ended = true;
 }
 
@@ -135,22 +140,24 @@ static void slept(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_cq *cq = new_cq(b, SMALL, 0);
 	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
-	struct sleeper s = {.end = b, .cq = cq};
 
 	connect_two(x, y);
-	if (!still_right())
-		return;
-	recv_on(b, y, .wr_id = 7, .len = 0);
-	b->platform->ops->thread_start(b->platform, "sleeper", sleeper, &s);
-	pass_time(CFG_US(20));
-	must(drv_cq_resize(cq, LARGE));
-	pass_time(CFG_US(20));
-	expect_true(!s.ended);
-	send_on(a, x, .len = 0);
-	pass_time(CFG_US(20));
-	expect_true(s.ended && !s.rc);
-	expect_cqe(a);
-	expect_cqe(b, .cq = cq, .wr_id = 7);
+	for (unsigned i = 0; i < ROUNDS && still_right(); i++) {
+		static struct sleeper s;
+
+		s = (struct sleeper){.end = b, .cq = cq};
+		recv_on(b, y, .wr_id = i, .len = 0);
+		b->platform->ops->thread_start(b->platform, "sleeper", sleeper, &s);
+		pass_time(CFG_NS(70) * i);
+		must(drv_cq_resize(cq, i % 2 ? SMALL : LARGE));
+		pass_time(CFG_US(20));
+		expect_true(!s.ended);
+		send_on(a, x, .len = 0);
+		pass_time(CFG_US(20));
+		expect_true(s.ended && !s.rc);
+		expect_equal(s.wc.wr_id, i);
+		expect_cqe(a);
+	}
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_cq(cq);
