@@ -44,7 +44,8 @@ struct all {
 	struct drv_qp *qp, *fails;
 };
 
-static struct drv_qp *sender(struct tb *tb, const struct all *x, struct drv_cq *cq)
+static struct drv_qp *sender(struct tb *tb, struct tb_end *a, const struct all *x,
+			     struct drv_cq *cq)
 {
 	const struct drv_qp_init init = {.type = IBV_QPT_RC,
 					 .send_cq = cq,
@@ -54,6 +55,11 @@ static struct drv_qp *sender(struct tb *tb, const struct all *x, struct drv_cq *
 	struct drv_rc_path path = drv_rc_path_default(1, 1);
 	struct drv_qp *qp;
 
+	if (drv_port_is_ethernet(a->dev, 1)) {
+		path.is_global = true;
+		must(drv_query_gid(a->dev, 1, 0, path.dgid));
+		drv_eth_mac(a->dev, 1, path.dmac);
+	}
 	must(drv_qp_create(x->pd, &init, &qp));
 	if (still_right())
 		must(drv_qp_connect(qp, &path));
@@ -71,8 +77,8 @@ static void make(struct tb *tb, struct tb_end *a, struct all *x, struct told *to
 	if (!still_right())
 		return;
 	drv_cq_set_callback(x->cq, completion_came, told);
-	x->qp = sender(tb, x, x->cq);
-	x->fails = sender(tb, x, x->small);
+	x->qp = sender(tb, a, x, x->cq);
+	x->fails = sender(tb, a, x, x->small);
 }
 
 static void nops(struct tb *tb, struct drv_qp *qp, unsigned n)

@@ -29,7 +29,14 @@ static void messages(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 		must(srq ? drv_post_srq_recv(srq, recv, NULL) : drv_post_recv(y, recv, NULL));
 		must(drv_post_send(x, send, NULL));
 		expect_cqe(a);
-		expect_equal(drv_cq_poll(b->cq, LIST, wc), LIST);
+		for (unsigned got = 0; got < LIST && still_right();) {
+			const int rc = drv_cq_poll(b->cq, (int)(LIST - got), wc + got);
+
+			expect_that(rc, >=, 0);
+			got += (unsigned)rc;
+			if (!rc)
+				must(drv_cq_wait(b->cq, tb_now(tb) + CFG_MS(1)));
+		}
 		for (unsigned i = 0; i < LIST && still_right(); i++)
 			wrong += wc[i].wr_id != n * LIST + i || wc[i].status != IBV_WC_SUCCESS;
 	}
