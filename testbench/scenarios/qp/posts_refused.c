@@ -136,7 +136,7 @@ static void checked(struct tb *tb, struct tb_end *a)
 {
 	struct drv_qp *qp = new_qp(a), *peer = new_qp(a);
 	struct drv_send_wr wrong = {.opcode = IBV_WR_BIND_MW}; /* without a window */
-	const struct drv_send_wr second = {.opcode = IBV_WR_RDMA_WRITE, .next = &wrong};
+	struct drv_send_wr second = {.opcode = IBV_WR_RDMA_WRITE, .next = &wrong};
 	const struct drv_send_wr list = {.opcode = IBV_WR_RDMA_WRITE, .next = &second};
 
 	must_fail(-EINVAL, drv_post_check(qp, &(struct drv_send_wr){.opcode = IBV_WR_RDMA_WRITE}));
