@@ -3,7 +3,7 @@
  * A network interface at its limits. An address too many is refused, and its VLAN is not joined for it; that
  * of the MAC is not removed. A resolution that fails changes nothing of the way. The own address of a VLAN is
  * known. Who asks from another net is answered, and is no neighbour for that. Another MAC is told to the
- * VLANs, too. Who waits for a neighbour without a limit gets ENODEV when the interface is closed.
+ * VLANs, too. Who waits for a neighbour gets ENODEV when the interface is closed.
  */
 #include "testbench/scenarios/ethernet/neighbours.h"
 
@@ -118,7 +118,8 @@ static void wait_for_nobody(void *arg)
 {
 	struct net_way way;
 
-	waiter.rc = net_resolve(waiter.end->net, waiter.index, waiter.whom.ip, UINT64_MAX, &way);
+	waiter.rc = net_resolve(waiter.end->net, waiter.index, waiter.whom.ip,
+				CFG_S(10) + CFG_MS(5), &way);
 	waiter.done++;
 }
 
