@@ -26,6 +26,8 @@ enum {
 	LOG_WQE_UNIT = 4,
 	LOG_DATAGRAM = 12, /* of 4 KiB, the longest that a path takes */
 	LOG_MAD = 8,
+	LOG_FRAME =
+		31, /* Source: Linux __mlx4_ib_modify_qp: ilog2 of the largest, as mlx4_en has it */
 	NO_COUNTER = 0xff,
 };
 
@@ -147,8 +149,9 @@ static void transport_says(struct compared *c, const struct qpc *q, const struct
 		SAYS(c, qpc, q, next_send_psn, attr->sq_psn & 0xffffff);
 	if (mask & IBV_QP_DEST_QPN)
 		SAYS(c, qpc, q, remote_qpn, attr->dest_qp_num);
-	if (mask & IBV_QP_PATH_MIG_STATE)
-		SAYS(c, qpc, q, pm_state, pm[attr->path_mig_state % 3]);
+	/* Source: Linux __mlx4_ib_modify_qp: MIGRATED unless the caller says another one */
+	SAYS(c, qpc, q, pm_state,
+	     mask & IBV_QP_PATH_MIG_STATE ? pm[attr->path_mig_state % 3] : QP_PM_MIGRATED);
 }
 
 static void attributes_say(struct compared *c, const struct qpc *q, const struct made *qp,
@@ -230,6 +233,17 @@ static void queues_say(struct compared *c, const struct qpc *q, const struct mad
 			     q->b + layout_field(&layout_qpc, "mtt_addr")->offset, 8);
 }
 
+/* Source: Linux create_qp_common: bit 23 of the number is set of XRC targets, and of none else */
+static void target_bit_says(struct compared *c, const struct qpc *q, bool target)
+{
+	if (!(qpc_get_local_qpn(q) & QPN_XRC_TARGET) == !target)
+		return;
+	bytes_differ(c,
+		     target ? "qpc.local_qpn, without the bit of XRC targets,"
+			    : "qpc.local_qpn, with the bit of XRC targets,",
+		     q->b + layout_field(&layout_qpc, "local_qpn")->offset, 4);
+}
+
 /* What a queue pair is from its creation to its end. */
 static void creation_says(struct compared *c, const struct qpc *q, const struct made *qp)
 {
@@ -240,6 +254,7 @@ static void creation_says(struct compared *c, const struct qpc *q, const struct 
 	record_is_clear(c, qpc_get_db_rec_addr(q));
 	SAYS(c, qpc, q, service, qp->special ? QP_ST_MLX : service_of(init->type));
 	SAYS(c, qpc, q, local_qpn, c->ask->number);
+	target_bit_says(c, q, init->type == IBV_QPT_XRC_RECV);
 	SAYS(c, qpc, q, fre, !init->user);
 	SAYS(c, qpc, q, rlkey, !init->user);
 	if (init->type != IBV_QPT_XRC_RECV && init->send_cq)
@@ -279,8 +294,8 @@ static void longest_says(struct compared *c, const struct qpc *q, const struct m
 	const unsigned is = qpc_get_log_msg_max(q);
 
 	if (qp->init.type == IBV_QPT_RAW_PACKET)
-		return;
-	if (qp->special && is < LOG_MAD)
+		SAYS(c, qpc, q, log_msg_max, LOG_FRAME);
+	else if (qp->special && is < LOG_MAD)
 		field_differs(c, &layout_qpc, "log_msg_max", q, is, LOG_MAD);
 	else if (!qp->special && qp->init.type == IBV_QPT_UD && is < LOG_DATAGRAM)
 		field_differs(c, &layout_qpc, "log_msg_max", q, is, LOG_DATAGRAM);
@@ -322,6 +337,15 @@ static void special_number_says(const struct compared *c, const struct ask *a)
 		a->made->special_qpn, a->made->port, a->number, writers, should);
 }
 
+/* A queue pair that drains is asked for as one that has drained. Source: Linux __mlx4_ib_modify_qp,
+ * to_mlx4_state */
+static void state_says(struct compared *c, const struct qpc *q, uint32_t opcode)
+{
+	const struct qp_transition *t = qp_transition_find(opcode);
+
+	SAYS(c, qpc, q, state, t->to == QP_STATE_SQD_BUSY ? QP_STATE_SQD : t->to);
+}
+
 void qp_context_says(struct compared *c, struct ask *a, uint32_t opcode, uintptr_t at)
 {
 	const struct qp_mbox *mbox = (const void *)at;
@@ -344,6 +368,7 @@ void qp_context_says(struct compared *c, struct ask *a, uint32_t opcode, uintptr
 		}
 	}
 	attributes_say(c, q, a->made, a->modify.attr, mask);
+	state_says(c, q, opcode);
 	SAYS(c, qpc, q, local_qpn, a->number);
 	if (opcode == HCR_RST2INIT_QP && a->made->special)
 		special_number_says(c, a);
