@@ -305,6 +305,65 @@ static void unheard_queues(struct tb *tb, struct tb_end *e, const struct drv_dev
 	must(drv_srq_destroy(srq));
 }
 
+static struct drv_qp_init small_of(const struct tb_end *e, enum ibv_qp_type type)
+{
+	struct drv_qp_init init = small(e);
+
+	init.type = type;
+	if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV)
+		init.cap.max_recv_wr = init.cap.max_recv_sge = 0;
+	return init;
+}
+
+/* A queue pair of any service has the entries that the device promises, and no longer requests. */
+static void unheard_queue_pairs(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	static const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
+						 IBV_QPT_XRC_SEND};
+	const struct drv_srq_init srq_init = {.max_wr = 4, .max_sge = 1};
+	struct drv_qp_init init;
+	struct drv_qp_cap got;
+	struct drv_srq *srq;
+	struct drv_qp *qp;
+	uint32_t qpn;
+
+	for_each_row(i, types) {
+		name_row("type %u", types[i]);
+		init = small_of(e, types[i]);
+		init.cap.max_send_sge = dev->max_send_sge;
+		must(drv_qp_create(e->pd, &init, &qp));
+		if (!still_right())
+			return;
+		drv_qp_cap(qp, &got);
+		expect_equal(got.max_send_sge, dev->max_send_sge);
+		must(drv_qp_destroy(qp));
+		init.cap.max_send_sge++;
+		unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+		init.cap.max_send_sge = 1;
+		init.cap.max_inline_data = PLATFORM_PAGE_SIZE;
+		unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+	}
+	init = small_of(e, IBV_QPT_XRC_RECV); /* it has no domain */
+	unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+	must(drv_srq_create(e->pd, &srq_init, &srq));
+	init = small(e);
+	init.srq = srq; /* beside receives of its own */
+	unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+	init.cap.max_recv_wr = 0;
+	init.recv_cq = NULL;
+	unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+	init.recv_cq = e->cq;
+	must(drv_qp_create(e->pd, &init, &qp));
+	if (!still_right())
+		return;
+	qpn = drv_qp_num(qp);
+	expect_true(drv_qp_find(e->dev, qpn) == qp);
+	expect_true(!drv_qp_find(e->dev, qpn ^ 1u << 22)); /* the same place in the table */
+	must(drv_qp_destroy(qp));
+	expect_true(!drv_qp_find(e->dev, qpn));
+	must(drv_srq_destroy(srq));
+}
+
 /* The key of a region that has been refused is not used up either: the next one is right. */
 static void unheard_regions(struct tb *tb, struct tb_end *e)
 {
@@ -391,9 +450,74 @@ static void unheard_steps(struct tb *tb, struct tb_end *e, const struct drv_devi
 			unheard(-EINVAL, drv_qp_modify(x, &attr, RTS_MASK & ~bit));
 	attr.max_rd_atomic++;
 	unheard(-EINVAL, drv_qp_modify(x, &attr, RTS_MASK));
+	attr.max_rd_atomic--;
+	attr.cur_qp_state = IBV_QPS_INIT; /* as the caller says: from there it goes to RTR only */
+	unheard(-EINVAL, drv_qp_modify(x, &attr, RTS_MASK | IBV_QP_CUR_STATE));
+	attr.cur_qp_state = IBV_QPS_SQE; /* in which a reliable one never is */
+	unheard(-EINVAL, drv_qp_modify(x, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE));
 	unheard(-EINVAL, drv_mcast_attach(x, mgid, false)); /* it is no datagram queue pair */
 	expect_equal(drv_qp_state(x), IBV_QPS_RTR);
 	destroy_qp(x);
+}
+
+/* Which attributes the other services need. Source: IBA table 91, and Linux qp_state_table */
+static const struct {
+	enum ibv_qp_type type;
+	enum ibv_qp_state to;
+	unsigned needed;
+} needs[] = {
+	{IBV_QPT_UC, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
+	{IBV_QPT_UC, IBV_QPS_RTR, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
+	{IBV_QPT_UC, IBV_QPS_RTS, IBV_QP_SQ_PSN},
+	{IBV_QPT_UD, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY},
+	{IBV_QPT_UD, IBV_QPS_RTR, 0},
+	{IBV_QPT_UD, IBV_QPS_RTS, IBV_QP_SQ_PSN},
+	{IBV_QPT_XRC_SEND, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
+	{IBV_QPT_XRC_SEND, IBV_QPS_RTR,
+	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
+	{IBV_QPT_XRC_SEND, IBV_QPS_RTS,
+	 IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		 IBV_QP_MAX_QP_RD_ATOMIC},
+	{IBV_QPT_XRC_RECV, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
+	{IBV_QPT_XRC_RECV, IBV_QPS_RTR,
+	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+		 IBV_QP_MIN_RNR_TIMER},
+	{IBV_QPT_XRC_RECV, IBV_QPS_RTS, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT},
+	{IBV_QPT_RAW_PACKET, IBV_QPS_INIT, IBV_QP_PORT},
+};
+
+static void unheard_needs(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	struct drv_xrcd *xrcd = new_xrcd(e);
+	struct drv_qp_attr attr = widest(e, dev);
+	struct drv_qp *x = NULL;
+
+	for_each_row(i, needs) {
+		struct drv_qp_init init = small_of(e, needs[i].type);
+
+		if (needs[i].to == IBV_QPS_INIT) {
+			if (x)
+				destroy_qp(x);
+			init.xrcd = needs[i].type == IBV_QPT_XRC_RECV ? xrcd : NULL;
+			must(drv_qp_create(e->pd, &init, &x));
+		}
+		if (!still_right())
+			return;
+		attr.qp_state = needs[i].to;
+		for (unsigned bit = 1; bit <= needs[i].needed; bit <<= 1) {
+			if (!(needs[i].needed & bit))
+				continue;
+			name_row("type %u to state %u without 0x%x", needs[i].type, needs[i].to,
+				 bit);
+			unheard(-EINVAL,
+				drv_qp_modify(x, &attr, (needs[i].needed & ~bit) | IBV_QP_STATE));
+		}
+		name_row("type %u to state %u", needs[i].type, needs[i].to);
+		if (needs[i].type != IBV_QPT_RAW_PACKET)
+			must(drv_qp_modify(x, &attr, needs[i].needed | IBV_QP_STATE));
+	}
+	destroy_qp(x);
+	must(drv_xrcd_free(xrcd));
 }
 
 SCENARIO(limits_unheard, "a call whose arguments are wrong is refused before it gives a command",
@@ -403,6 +527,8 @@ SCENARIO(limits_unheard, "a call whose arguments are wrong is refused before it 
 
 	must(drv_query_device(a->dev, &dev));
 	unheard_queues(tb, a, &dev);
+	unheard_queue_pairs(tb, a, &dev);
+	unheard_needs(tb, a, &dev);
 	unheard_regions(tb, a);
 	unheard_ports(tb, a, &dev);
 	unheard_steps(tb, a, &dev);
