@@ -4,6 +4,7 @@
 #include "testbench/dsan/asked/context.h"
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/held/taken.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
@@ -233,6 +234,32 @@ static void queues_say(struct compared *c, const struct qpc *q, const struct mad
 			     q->b + layout_field(&layout_qpc, "mtt_addr")->offset, 8);
 }
 
+/* The number has an entry of its own in each table of queue pairs. Source: Linux mlx4_qp_alloc:
+ * mlx4_table_get of five tables */
+static void tables_say(const struct compared *c, const struct drv_qp *qp)
+{
+	static const struct {
+		enum drv_table table;
+		const char *name;
+	} tables[] = {{DRV_T_AUXC, "AUXC"},
+		      {DRV_T_ALTC, "ALTC"},
+		      {DRV_T_RDMARC, "RDMARC"},
+		      {DRV_T_CMPT_QP, "cMPTs"}};
+	const void *pcs[SIZE_WRITERS];
+	char writers[SIZE_NAMES];
+
+	if (!taken_is(TAKEN_ICM, &qp->dev->tables[DRV_T_QPC], qp->qpn))
+		return;
+	checker_functions(pcs, heap_writers(&qp->qpn, sizeof(qp->qpn), pcs, SIZE_WRITERS), writers,
+			  sizeof(writers));
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!taken_is(TAKEN_ICM, &qp->dev->tables[tables[i].table], qp->qpn))
+			ask_report(c->ask, RULE_icm_unmapped, c->object,
+				   "no memory of the table of %s was taken for the number %06x, "
+				   "which %s wrote",
+				   tables[i].name, qp->qpn, writers);
+}
+
 /* Source: Linux create_qp_common: bit 23 of the number is set of XRC targets, and of none else */
 static void target_bit_says(struct compared *c, const struct qpc *q, bool target)
 {
@@ -272,6 +299,7 @@ static void creation_says(struct compared *c, const struct qpc *q, const struct 
 	if (!qpc_get_ack_req_freq(q)) /* Source: Linux MLX4_IB_ACK_REQ_FREQ */
 		field_differs(c, &layout_qpc, "ack_req_freq", q, 0, ASKED_SOME);
 	queues_say(c, q, qp);
+	tables_say(c, qp->object);
 	page_says(c, &layout_qpc, q, qpc_get_usr_page(q), init->uar);
 	domain_says(c, &layout_qpc, q, qpc_get_pd(q), pd);
 }

@@ -134,9 +134,20 @@ W(void, drv_unlock, struct drv_device *dev, struct drv_mutex *m)
 	__real_drv_unlock(dev, m);
 }
 
+W(int, drv_mutex_init, struct drv_device *dev, struct drv_mutex *m)
+{
+	const int rc = __real_drv_mutex_init(dev, m);
+
+	if (!rc)
+		taken_add(TAKEN_LOCK, m, 0, HERE);
+	return rc;
+}
+
 W(void, drv_mutex_cleanup, struct drv_device *dev, struct drv_mutex *m)
 {
 	locks_forget(m);
+	if (taken_is(TAKEN_LOCK, m, 0))
+		taken_back(TAKEN_LOCK, m, 0, HERE);
 	__real_drv_mutex_cleanup(dev, m);
 }
 
@@ -358,6 +369,8 @@ W(int, drv_bitmap_init, struct drv_bitmap *b, uint32_t size, uint32_t mask, uint
 	const int rc = __real_drv_bitmap_init(b, size, mask, reserved, reserved_top);
 	const struct ask *a = ask_running();
 
+	if (!rc)
+		counted_numbers_made(b, reserved, reserved_top, HERE);
 	*maker_of(b) = (struct numbers_maker){b, HERE};
 	/* as after millions of objects: a number that is kept in too few bits is then another one */
 	if (!rc && a && a->c && a->c->host.high_numbers)

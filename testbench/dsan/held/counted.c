@@ -6,6 +6,7 @@
 #include "testbench/dsan/held/taken.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 
 enum { RECORD_BYTES = 8 };
 
@@ -145,6 +146,29 @@ static void number_check(const struct drv_bitmap *b, uint32_t should, uint32_t n
 	else if (taken && number & ~(b->mask | (b->size - 1)))
 		checker_report(c, &breach, "%s gives number 0x%x, which has bits beyond 0x%x", call,
 			       number, b->mask | (b->size - 1));
+}
+
+void counted_numbers_made(const struct drv_bitmap *b, uint32_t low, uint32_t high, const void *pc)
+{
+	const struct {
+		uint32_t number;
+		bool reserved;
+	} edges[] = {{0, low > 0},           {low - 1, true},
+		     {low, false},           {b->size - high - 1, false},
+		     {b->size - high, true}, {b->size - 1, high > 0}};
+	const struct breach breach = breach_at(RULE_number_reserved, pc);
+	struct checker *c = checker_running();
+
+	if (!c || (uint64_t)low + high >= b->size)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(edges); i++)
+		if (edges[i].number < b->size &&
+		    bit_of(b->words, edges[i].number) != edges[i].reserved)
+			checker_report(c, &breach,
+				       "drv_bitmap_init has%s reserved number 0x%x, of the %u "
+				       "lowest and %u highest of 0x%x",
+				       edges[i].reserved ? " not" : "", edges[i].number, low, high,
+				       b->size);
 }
 
 void counted_number_taken(const struct drv_bitmap *b, uint32_t used, uint32_t number,

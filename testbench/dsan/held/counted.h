@@ -11,6 +11,8 @@
 
 struct checker;
 
+/* drv_bitmap_init has made it: of these at both ends none may be given out. */
+void counted_numbers_made(const struct drv_bitmap *b, uint32_t low, uint32_t high, const void *pc);
 /* Behind a call: `used` is what the book said before, `pc` who called. */
 void counted_buddy_taken(const struct drv_buddy *b, uint32_t used, unsigned order, uint32_t first,
 			 const void *pc);

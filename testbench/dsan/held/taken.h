@@ -27,6 +27,7 @@ struct checker;
 	T(MAPPING, "mapping")                                                                      \
 	T(QUEUE, "wait queue")                                                                     \
 	T(HANDLER, "handler of interrupts")                                                        \
+	T(LOCK, "lock, whose wait queue stays,")                                                   \
 	T(MEMORY, "piece of memory")                                                               \
 	T(POOLED, "region of a pool")
 
