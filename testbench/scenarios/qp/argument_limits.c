@@ -488,17 +488,22 @@ static const struct {
 
 static void unheard_needs(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
 {
+	const struct drv_srq_init srq_init = {.max_wr = 4, .max_sge = 1};
 	struct drv_xrcd *xrcd = new_xrcd(e);
 	struct drv_qp_attr attr = widest(e, dev);
 	struct drv_qp *x = NULL;
+	struct drv_srq *srq;
 
+	must(drv_srq_create(e->pd, &srq_init, &srq));
 	for_each_row(i, needs) {
 		struct drv_qp_init init = small_of(e, needs[i].type);
 
 		if (needs[i].to == IBV_QPS_INIT) {
 			if (x)
 				destroy_qp(x);
-			init.xrcd = needs[i].type == IBV_QPT_XRC_RECV ? xrcd : NULL;
+			init.xrcd = xrcd;
+			/* XRC has SRQs by their numbers, so this one means nothing */
+			init.srq = init.cap.max_recv_wr ? NULL : srq;
 			must(drv_qp_create(e->pd, &init, &x));
 		}
 		if (!still_right())
@@ -517,6 +522,7 @@ static void unheard_needs(struct tb *tb, struct tb_end *e, const struct drv_devi
 			must(drv_qp_modify(x, &attr, needs[i].needed | IBV_QP_STATE));
 	}
 	destroy_qp(x);
+	must(drv_srq_destroy(srq));
 	must(drv_xrcd_free(xrcd));
 }
 
