@@ -402,10 +402,39 @@ void qp_context_says(struct compared *c, struct ask *a, uint32_t opcode, uintptr
 		special_number_says(c, a);
 }
 
+/* What later calls take from the driver's own object is what this call has said. Source: Linux
+ * __mlx4_ib_modify_qp: qp->port, atomic_rd_en, resp_depth, store_sqp_attrs */
+static void remembered_check(const struct ask *a, const struct drv_qp *qp)
+{
+	const struct drv_qp_attr *attr = a->modify.attr;
+	const struct {
+		unsigned mask;
+		const char *name;
+		uint64_t is, asked;
+	} all[] = {
+		{IBV_QP_PORT, "port", qp->port, attr->port_num},
+		{IBV_QP_PKEY_INDEX, "pkey_index", qp->pkey_index, attr->pkey_index},
+		{IBV_QP_ACCESS_FLAGS, "access", qp->access, attr->qp_access_flags},
+		{IBV_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd", qp->max_dest_rd,
+		 attr->max_dest_rd_atomic},
+		{IBV_QP_QKEY, "qkey", qp->qkey, attr->qkey},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (a->modify.mask & all[i].mask && all[i].is != all[i].asked)
+			ask_report(a, RULE_qp_state_differs,
+				   (struct guest_object){GUEST_QP, a->number},
+				   "the driver remembers 0x%llx for its %s, and was told 0x%llx",
+				   (unsigned long long)all[i].is, all[i].name,
+				   (unsigned long long)all[i].asked);
+}
+
 void asked_modified(struct ask *a)
 {
-	if (a->made)
-		attributes_keep(a->made, a->modify.attr, a->modify.mask);
+	if (!a->made)
+		return;
+	attributes_keep(a->made, a->modify.attr, a->modify.mask);
+	remembered_check(a, a->made->object);
 }
 
 void qp_transition_says(const struct ask *a, const struct hcr *command)

@@ -288,6 +288,9 @@ static void port_given(struct checker *c, const struct hcr *command, bool open)
 
 	if (port >= ARRAY_SIZE(c->given.port_open))
 		return;
+	if (open && c->given.port_open[port])
+		report_now(c, RULE_command_sequence, (struct guest_object){GUEST_PORT, port},
+			   "INIT_PORT is given for a port that is open");
 	c->given.port_open[port] = open;
 	if (open)
 		chain_take(&c->given.port_by[port]);
