@@ -88,7 +88,8 @@ struct attribute {
 static const struct attribute attributes[] = {
 	{IBV_QP_ACCESS_FLAGS, QP_OPT_BIT_RRE | QP_OPT_BIT_RWE | QP_OPT_BIT_RAE},
 	{IBV_QP_PKEY_INDEX, QP_OPT_BIT_PKEY_INDEX},
-	{IBV_QP_AV, QP_OPT_BIT_PRIMARY_PATH},
+	/* Source: Linux __mlx4_ib_modify_qp: the service level and the port are in the schedule queue */
+	{IBV_QP_AV, QP_OPT_BIT_PRIMARY_PATH | QP_OPT_BIT_SCHED_QUEUE},
 	{IBV_QP_TIMEOUT, QP_OPT_BIT_ACK_TIMEOUT},
 	{IBV_QP_ALT_PATH, QP_OPT_BIT_ALT_PATH},
 	{IBV_QP_RETRY_CNT, QP_OPT_BIT_RETRY_COUNT},
@@ -434,7 +435,8 @@ void asked_modified(struct ask *a)
 	if (!a->made)
 		return;
 	attributes_keep(a->made, a->modify.attr, a->modify.mask);
-	remembered_check(a, a->made->object);
+	if (a->c && a->c->given.runs) /* another device has another object */
+		remembered_check(a, a->made->object);
 }
 
 void qp_transition_says(const struct ask *a, const struct hcr *command)

@@ -520,6 +520,9 @@ static void unheard_needs(struct tb *tb, struct tb_end *e, const struct drv_devi
 		name_row("type %u to state %u", needs[i].type, needs[i].to);
 		if (needs[i].type != IBV_QPT_RAW_PACKET)
 			must(drv_qp_modify(x, &attr, needs[i].needed | IBV_QP_STATE));
+		attr.qkey++;
+		if (needs[i].type == IBV_QPT_UD && needs[i].to == IBV_QPS_RTS)
+			must(drv_qp_modify(x, &attr, IBV_QP_QKEY));
 	}
 	destroy_qp(x);
 	must(drv_srq_destroy(srq));
