@@ -382,6 +382,8 @@ static void an_attribute_without_its_option_bit(void **state)
 	ask.modify.mask = IBV_QP_MIN_RNR_TIMER;
 	qpc_set_local_qpn(qp_mbox_context(mbox), QPN);
 	qpc_set_min_rnr_timer(qp_mbox_context(mbox), 12);
+	qpc_set_state(qp_mbox_context(mbox), QP_STATE_RTS);
+	qpc_set_pm_state(qp_mbox_context(mbox), QP_PM_MIGRATED);
 	qp_mbox_set_opt_mask(mbox, QP_OPT_BIT_MIN_RNR);
 	a_command(HCR_RTS2RTS_QP, QPN);
 	assert_int_equal(reports, 0);
