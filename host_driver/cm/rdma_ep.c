@@ -13,6 +13,7 @@ static int next_event(struct rdma_cm_id *id)
 
 	if (id->event)
 		rdma_ack_cm_event(id->event);
+	id->event = NULL;
 	if (rdma_get_cm_event(id->channel, &event))
 		return -1;
 	id->event = event;

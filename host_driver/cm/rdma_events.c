@@ -117,7 +117,6 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 		return rdma_minus_one(rc);
 	}
 	*event = &e->rdma;
-	e->rdma.id->event = &e->rdma;
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * A thread still has an event of an id that another thread destroys or takes to another channel.
  * Both calls wait until the event has been acknowledged, and not longer, so that no thread ever
- * has an event whose id is gone.
+ * has an event whose id is gone. Only synchronous ids store their event in themselves.
  */
 /* behaviours: IBA-A11-ip-cm-service */
 #include "testbench/connect.h"
@@ -22,7 +22,7 @@ static struct rdma_cm_id *with_event(struct rdma_event_channel *channel)
 	struct rdma_cm_id *id;
 
 	if (ip_resolve(channel, IP_B, PORT, NULL, &id) || rdma_get_cm_event(channel, &event) ||
-	    event->event != RDMA_CM_EVENT_ADDR_RESOLVED ||
+	    event->event != RDMA_CM_EVENT_ADDR_RESOLVED || id->event ||
 	    process_thread("acknowledges", acknowledges, event))
 		return NULL;
 	return id;
