@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scenario is itself the connection management of host a: it writes each message and reads each
+ * answer of b. A table says for every state of a server and of a client what its rejection names, and
+ * what comes back when a message comes again, comes from somebody else, or concerns what is over. An MRA
+ * that comes again begins the wait anew. A question with the number of another asker is another one. Of
+ * two peers of one device the larger queue pair number stays active, and the port belongs to the peer.
+ */
+/* behaviours: IBA-12.6.7-reject-reasons IBA-12.9-duplicates IBA-12.9-mra IBA-12-peer-to-peer IBA-12.11-sidr */
+#include "model/interface/cm.h"
+#include "host_driver/mlx4/mad.h"
+#include "testbench/connect.h"
+
+enum {
+	PORT = 1,
+	SERVICE = 0x1234,
+	PEERS = 0x1235,
+	MINE = 0x5a5b5c5d, /* this side's communication id */
+	OTHER = 0x6a6b6c6d,
+	QPN = 0x456789,
+	PSN = 0x123456,
+	TID = 0x77,
+	CODE = 14, /* 67 ms */
+	MRA_CODE = 13,
+	KEPT = 32,
+	SOON_US = 200,
+	LIFE = 10,
+	LIFE_LONG = 30
+};
+
+static const uint64_t guid = UINT64_C(0x1122334455667788);
+
+static struct {
+	struct tb_end *end, *to;
+	struct smp came[KEPT];
+	unsigned n, taken;
+	uint32_t theirs; /* communication id of b's connection */
+	uint64_t tid;    /* of b's REQ */
+} my;
+
+static void came(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
+		 const struct drv_mad_addr *from, const struct smp *mad)
+{
+	if (my.n < KEPT)
+		my.came[my.n++] = *mad;
+}
+
+/* --- what this side sends --- */
+
+static void to_send(struct smp *smp, enum cm_attr attr)
+{
+	struct mad_hdr *hdr = smp_hdr(smp);
+
+	memset(smp, 0, sizeof(*smp));
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_CM);
+	mad_hdr_set_class_version(hdr, CM_CLASS_VERSION);
+	mad_hdr_set_method(hdr, MAD_METHOD_SEND);
+	mad_hdr_set_tid(hdr, TID);
+	mad_hdr_set_attr_id(hdr, attr);
+}
+
+static void send_mad(struct tb *tb, struct tb_end *end, const struct smp *smp)
+{
+	const struct drv_mad_addr to = {.dlid = my.to->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+
+	if (still_right())
+		must(drv_mad_send(end->dev, PORT, QPN_GSI, &to, smp));
+	pass_time(CFG_US(SOON_US));
+}
+
+/* All messages have their two ids at the same places. */
+static void ids(struct smp *smp, uint32_t local, uint32_t remote)
+{
+	cm_rep_set_local_comm_id((struct cm_rep *)smp, local);
+	cm_rep_set_remote_comm_id((struct cm_rep *)smp, remote);
+}
+
+/* Sends a message that has nothing but its ids. */
+static void say(struct tb *tb, enum cm_attr attr, uint32_t local)
+{
+	struct smp smp;
+
+	to_send(&smp, attr);
+	ids(&smp, local, my.theirs);
+	send_mad(tb, my.end, &smp);
+}
+
+static void say_mra(struct tb *tb, enum cm_message of)
+{
+	struct smp smp;
+
+	to_send(&smp, CM_ATTR_MRA);
+	mad_hdr_set_tid(smp_hdr(&smp), my.tid);
+	ids(&smp, MINE, my.theirs);
+	cm_mra_set_message_mraed((struct cm_mra *)&smp, of);
+	cm_mra_set_service_timeout((struct cm_mra *)&smp, MRA_CODE);
+	send_mad(tb, my.end, &smp);
+}
+
+static void say_rej(struct tb *tb, uint32_t local, enum cm_message of)
+{
+	struct smp smp;
+
+	to_send(&smp, CM_ATTR_REJ);
+	ids(&smp, local, my.theirs);
+	cm_rej_set_message_rejected((struct cm_rej *)&smp, of);
+	cm_rej_set_reason((struct cm_rej *)&smp, CM_REASON_CONSUMER_DEFINED);
+	send_mad(tb, my.end, &smp);
+}
+
+static void say_dreq(struct tb *tb, uint32_t qpn)
+{
+	struct smp smp;
+
+	to_send(&smp, CM_ATTR_DREQ);
+	ids(&smp, MINE, my.theirs);
+	cm_dreq_set_remote_qpn((struct cm_dreq *)&smp, qpn);
+	send_mad(tb, my.end, &smp);
+}
+
+static void path_fill(struct tb *tb, struct cm_path *path, unsigned port)
+{
+	uint8_t gid[16] = {0};
+
+	must(drv_query_gid(my.end->dev, port, 0, gid));
+	memcpy(cm_path_local_gid_ptr(path), gid, sizeof(gid));
+	must(drv_query_gid(my.to->dev, port, 0, gid));
+	memcpy(cm_path_remote_gid_ptr(path), gid, sizeof(gid));
+	cm_path_set_local_lid(path, my.end->lid);
+	cm_path_set_remote_lid(path, my.to->lid);
+	cm_path_set_packet_rate(path, IB_RATE_10_GBPS);
+	cm_path_set_subnet_local(path, 1);
+	cm_path_set_ack_timeout(path, 12);
+}
+
+static void req_fill(struct tb *tb, struct smp *smp, uint64_t service, uint64_t ca, uint32_t qpn)
+{
+	struct cm_req *req = (struct cm_req *)smp;
+
+	to_send(smp, CM_ATTR_REQ);
+	cm_req_set_local_comm_id(req, MINE);
+	cm_req_set_service_id(req, service);
+	cm_req_set_local_ca_guid(req, ca);
+	cm_req_set_local_qpn(req, qpn);
+	cm_req_set_responder_resources(req, 2);
+	cm_req_set_initiator_depth(req, 4);
+	cm_req_set_remote_cm_response_timeout(req, CODE);
+	cm_req_set_local_cm_response_timeout(req, CODE);
+	cm_req_set_starting_psn(req, PSN);
+	cm_req_set_retry_count(req, 5);
+	cm_req_set_rnr_retry_count(req, 6);
+	cm_req_set_max_cm_retries(req, 3);
+	cm_req_set_pkey(req, PKEY_DEFAULT);
+	cm_req_set_path_mtu(req, IB_MTU_1024);
+	cm_req_set_transport_type(req, CM_TRANSPORT_RC);
+	path_fill(tb, cm_req_primary(req), PORT);
+}
+
+/* --- what comes --- */
+
+/* The next message must be that one. */
+static const struct smp *next(struct tb *tb, enum cm_attr attr)
+{
+	static const struct smp none;
+
+	for (unsigned i = 0; my.taken == my.n && i < SOON_US; i++)
+		pass_time(CFG_US(1));
+	expect_that(my.n, >, my.taken);
+	if (!still_right())
+		return &none;
+	expect_equal(mad_hdr_get_attr_id(smp_hdr_const(&my.came[my.taken])), attr);
+	return &my.came[my.taken++];
+}
+
+static void nothing(struct tb *tb)
+{
+	pass_time(CFG_US(SOON_US));
+	expect_equal(my.n, my.taken);
+}
+
+static void rej_is(struct tb *tb, unsigned reason, enum cm_message of, uint32_t local,
+		   uint32_t remote)
+{
+	const struct cm_rej *rej = (const struct cm_rej *)next(tb, CM_ATTR_REJ);
+
+	expect_equal(cm_rej_get_message_rejected(rej), of);
+	expect_equal(cm_rej_get_reason(rej), reason);
+	expect_equal(cm_rej_get_local_comm_id(rej), local);
+	expect_equal(cm_rej_get_remote_comm_id(rej), remote);
+}
+
+/* --- b in each state --- */
+
+enum step { ASKED, ASKED_WAITS, ANSWERED, ANSWERED_WAITS, CONNECTED, CLOSES };
+
+/* b is the server, and has gone that far. */
+static struct conn *server_at(struct tb *tb, struct conn *listener, enum step step)
+{
+	struct conn *server;
+	struct smp smp;
+
+	my.n = my.taken = 0;
+	req_fill(tb, &smp, SERVICE, guid, QPN);
+	send_mad(tb, my.end, &smp);
+	server = conn_accept(listener);
+	if (!still_right())
+		return server;
+	my.theirs = be32toh(server->id->local_id);
+	if (step == ASKED_WAITS) {
+		must(ib_send_cm_mra(server->id, MRA_CODE, NULL, 0));
+		next(tb, CM_ATTR_MRA);
+	}
+	if (step < ANSWERED)
+		return server;
+	conn_reply(server);
+	next(tb, CM_ATTR_REP);
+	if (step == ANSWERED_WAITS) {
+		my.tid = TID;
+		say_mra(tb, CM_MESSAGE_REP);
+		expect_cm(server, IB_CM_MRA_RECEIVED);
+	}
+	if (step < CONNECTED)
+		return server;
+	say(tb, CM_ATTR_RTU, MINE);
+	expect_cm(server, IB_CM_RTU_RECEIVED);
+	if (step == CLOSES && still_right()) {
+		must(ib_send_cm_dreq(server->id, NULL, 0));
+		next(tb, CM_ATTR_DREQ);
+	}
+	return server;
+}
+
+static void say_rep(struct tb *tb, uint32_t local, uint32_t remote)
+{
+	struct smp smp;
+	struct cm_rep *rep = (struct cm_rep *)&smp;
+
+	to_send(&smp, CM_ATTR_REP);
+	mad_hdr_set_tid(smp_hdr(&smp), my.tid);
+	ids(&smp, local, remote);
+	cm_rep_set_local_qpn(rep, QPN);
+	cm_rep_set_starting_psn(rep, PSN);
+	cm_rep_set_responder_resources(rep, 2);
+	cm_rep_set_initiator_depth(rep, 4);
+	cm_rep_set_rnr_retry_count(rep, 6);
+	cm_rep_set_local_ca_guid(rep, guid);
+	send_mad(tb, my.end, &smp);
+}
+
+static struct conn *client_at(struct tb *tb, const struct sa_path_rec *path, enum step step)
+{
+	struct conn *client = conn_new(my.to);
+
+	my.n = my.taken = 0;
+	conn_request(client, .service = SERVICE, .path = path, .response_timeout = CODE);
+	my.tid = mad_hdr_get_tid(smp_hdr_const(next(tb, CM_ATTR_REQ)));
+	if (!still_right())
+		return client;
+	my.theirs = be32toh(client->id->local_id);
+	if (step == ASKED_WAITS) {
+		say_mra(tb, CM_MESSAGE_REQ);
+		expect_cm(client, IB_CM_MRA_RECEIVED);
+	}
+	if (step < ANSWERED)
+		return client;
+	say_rep(tb, MINE, my.theirs);
+	expect_cm(client, IB_CM_REP_RECEIVED);
+	if (!still_right())
+		return client;
+	if (step == ANSWERED_WAITS) {
+		must(ib_send_cm_mra(client->id, MRA_CODE, NULL, 0));
+		next(tb, CM_ATTR_MRA);
+	}
+	if (step < CONNECTED)
+		return client;
+	must(ib_send_cm_rtu(client->id, NULL, 0));
+	next(tb, CM_ATTR_RTU);
+	return client;
+}
+
+/* Ends whatever there is, and waits until nothing is left of it. */
+static void ends(struct tb *tb, struct conn *c)
+{
+	struct ib_cm_counters left = {.timewaits = 1};
+
+	if (!c)
+		return;
+	c->count = 0;
+	conn_end(c);
+	for (unsigned i = 0; still_right() && left.timewaits && i < 1000; i++) {
+		pass_time(CFG_MS(1));
+		must(ib_cm_query_counters(ib_device_of(my.to), &left));
+	}
+	expect_equal(left.timewaits, 0);
+}
+
+/* --- the phases --- */
+
+static void rejects(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	static const struct {
+		const char *name;
+		bool client;
+		enum step step;
+		enum cm_message of;
+		bool names_own; /* its communication id */
+		bool names_mine;
+		enum ib_cm_state then;
+	} rows[] = {
+		{"server after REQ", false, ASKED, CM_MESSAGE_REQ, false, true, IB_CM_IDLE},
+		{"server after MRA", false, ASKED_WAITS, CM_MESSAGE_REQ, true, true, IB_CM_IDLE},
+		{"server after REP", false, ANSWERED, CM_MESSAGE_OTHER, true, true, IB_CM_TIMEWAIT},
+		{"server after the client's MRA", false, ANSWERED_WAITS, CM_MESSAGE_OTHER, true,
+		 true, IB_CM_TIMEWAIT},
+		{"client after REQ", true, ASKED, CM_MESSAGE_OTHER, true, false, IB_CM_IDLE},
+		{"client after the server's MRA", true, ASKED_WAITS, CM_MESSAGE_OTHER, true, false,
+		 IB_CM_IDLE},
+		{"client after REP", true, ANSWERED, CM_MESSAGE_REP, true, true, IB_CM_IDLE},
+		{"client after its MRA", true, ANSWERED_WAITS, CM_MESSAGE_REP, true, true,
+		 IB_CM_IDLE},
+	};
+	struct conn *c;
+
+	phase("what a rejection names");
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		c = rows[i].client ? client_at(tb, path, rows[i].step)
+				   : server_at(tb, listener, rows[i].step);
+		if (!still_right())
+			return;
+		must(ib_send_cm_rej(c->id, IB_CM_REJ_NO_RESOURCES, NULL, 0, NULL, 0));
+		rej_is(tb, CM_REASON_NO_RESOURCES, rows[i].of, rows[i].names_own ? my.theirs : 0,
+		       rows[i].names_mine ? MINE : 0);
+		expect_state(c, rows[i].then);
+		ends(tb, c);
+	}
+}
+
+/* A REQ comes a second time. */
+static void req_again(struct tb *tb, struct conn *listener)
+{
+	static const struct {
+		const char *name;
+		enum step step;
+		enum cm_attr answer; /* 0: none */
+	} rows[] = {{"after REQ", ASKED, 0},
+		    {"after MRA", ASKED_WAITS, CM_ATTR_MRA},
+		    {"after REP", ANSWERED, CM_ATTR_REP},
+		    {"after the client's MRA", ANSWERED_WAITS, CM_ATTR_REP},
+		    {"connected", CONNECTED, 0},
+		    {"after DREQ", CLOSES, 0}};
+	struct conn *c;
+	struct smp smp;
+
+	phase("a REQ that comes again");
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		c = server_at(tb, listener, rows[i].step);
+		req_fill(tb, &smp, SERVICE, guid, QPN);
+		send_mad(tb, my.end, &smp);
+		if (rows[i].answer)
+			next(tb, rows[i].answer);
+		nothing(tb);
+		expect_equal(listener->count, 0);
+		ends(tb, c);
+	}
+	name_row("in the time-wait");
+	c = server_at(tb, listener, CONNECTED);
+	if (!still_right())
+		return;
+	say_dreq(tb, c->qp->qp_num);
+	expect_cm(c, IB_CM_DREQ_RECEIVED);
+	must(ib_send_cm_drep(c->id, NULL, 0));
+	next(tb, CM_ATTR_DREP);
+	expect_state(c, IB_CM_TIMEWAIT);
+	send_mad(tb, my.end, &smp);
+	rej_is(tb, CM_REASON_STALE_CONN, CM_MESSAGE_REQ, 0, MINE);
+	expect_equal(listener->count, 0);
+	ends(tb, c);
+}
+
+/* Messages that name another communication id than the peer's, or what has long been answered. */
+static void not_for_it(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	struct conn *c = server_at(tb, listener, ANSWERED), *idle;
+
+	phase("messages of somebody else");
+	say(tb, CM_ATTR_RTU, OTHER);
+	expect_state(c, IB_CM_REP_SENT);
+	say_rej(tb, OTHER, CM_MESSAGE_REP);
+	expect_state(c, IB_CM_REP_SENT);
+	say(tb, CM_ATTR_RTU, MINE);
+	expect_cm(c, IB_CM_RTU_RECEIVED);
+	say_rej(tb, OTHER, CM_MESSAGE_OTHER);
+	say(tb, CM_ATTR_DREP, MINE);
+	expect_state(c, IB_CM_ESTABLISHED);
+	nothing(tb);
+	ends(tb, c);
+
+	phase("a client's connection that others know");
+	c = client_at(tb, path, CONNECTED);
+	say_rej(tb, MINE, CM_MESSAGE_REQ); /* an old copy of its REQ was rejected */
+	expect_state(c, IB_CM_ESTABLISHED);
+	say_rep(tb, OTHER, my.theirs);
+	nothing(tb);
+	say_rep(tb, MINE, my.theirs);
+	next(tb, CM_ATTR_RTU);
+	say_rej(tb, OTHER, CM_MESSAGE_OTHER);
+	expect_state(c, IB_CM_ESTABLISHED);
+	expect_equal(c ? c->count : 0, 0);
+	say_rej(tb, MINE, CM_MESSAGE_OTHER);
+	expect_cm(c, IB_CM_REJ_RECEIVED);
+	expect_state(c, IB_CM_TIMEWAIT);
+	ends(tb, c);
+
+	phase("a REP for nobody, a listener, an id that asks nobody");
+	my.n = my.taken = 0;
+	idle = conn_new(my.to);
+	if (!still_right())
+		return;
+	my.theirs = be32toh(idle->id->local_id);
+	say_rep(tb, MINE, my.theirs);
+	rej_is(tb, CM_REASON_INVALID_COMM_ID, CM_MESSAGE_REP, my.theirs, MINE);
+	say_rep(tb, MINE, be32toh(listener->id->local_id));
+	rej_is(tb, CM_REASON_INVALID_COMM_ID, CM_MESSAGE_REP, be32toh(listener->id->local_id),
+	       MINE);
+	ends(tb, idle);
+	say_rep(tb, MINE, my.theirs);
+	rej_is(tb, CM_REASON_INVALID_COMM_ID, CM_MESSAGE_REP, my.theirs, MINE);
+}
+
+/* The wait of 34 ms begins anew with the second MRA. */
+static void mra_again(struct tb *tb, const struct sa_path_rec *path)
+{
+	struct conn *c = client_at(tb, path, ASKED_WAITS);
+
+	phase("an MRA that comes again");
+	pass_time(CFG_MS(25));
+	say_mra(tb, CM_MESSAGE_REQ);
+	expect_equal(c ? c->count : 0, 0);
+	pass_time(CFG_MS(30));
+	expect_equal(my.n, my.taken);
+	pass_time(CFG_MS(20));
+	next(tb, CM_ATTR_REQ);
+	ends(tb, c);
+}
+
+static void say_question(struct tb *tb, struct tb_end *from, uint32_t number)
+{
+	struct smp smp;
+	struct cm_sidr_req *req = (struct cm_sidr_req *)&smp;
+
+	to_send(&smp, CM_ATTR_SIDR_REQ);
+	cm_sidr_req_set_request_id(req, number);
+	cm_sidr_req_set_pkey(req, PKEY_DEFAULT);
+	cm_sidr_req_set_service_id(req, SERVICE);
+	send_mad(tb, from, &smp);
+}
+
+/* Host a asks twice, and b itself has the same number. */
+static void questions(struct tb *tb, struct conn *listener)
+{
+	struct ib_cm_id *id;
+
+	phase("questions with the same number");
+	my.n = my.taken = 0;
+	say_question(tb, my.end, MINE);
+	expect_cm(listener, IB_CM_SIDR_REQ_RECEIVED);
+	if (!still_right())
+		return;
+	id = listener->last.id;
+	say_question(tb, my.end, MINE);
+	expect_equal(listener->count, 0);
+	say_question(tb, my.to, MINE);
+	expect_cm(listener, IB_CM_SIDR_REQ_RECEIVED);
+	if (!still_right())
+		return;
+	ib_destroy_cm_id(id);
+	ib_destroy_cm_id(listener->last.id);
+	next(tb, CM_ATTR_SIDR_REP);
+	nothing(tb);
+}
+
+static void say_found(struct tb *tb, uint32_t number, unsigned version)
+{
+	struct smp smp;
+	struct cm_sidr_rep *rep = (struct cm_sidr_rep *)&smp;
+
+	to_send(&smp, CM_ATTR_SIDR_REP);
+	mad_hdr_set_class_version(smp_hdr(&smp), version);
+	cm_sidr_rep_set_request_id(rep, number);
+	cm_sidr_rep_set_service_id(rep, SERVICE);
+	cm_sidr_rep_set_qpn(rep, QPN);
+	send_mad(tb, my.end, &smp);
+}
+
+static void versions(struct tb *tb, const struct sa_path_rec *path)
+{
+	const struct ib_cm_sidr_req_param sidr = {
+		.path = path, .service_id = htobe64(SERVICE), .timeout_ms = 50};
+	struct conn *c = conn_new(my.to);
+
+	phase("an answer of another class version");
+	if (!still_right())
+		return;
+	my.n = my.taken = 0;
+	must(ib_send_cm_sidr_req(c->id, &sidr));
+	next(tb, CM_ATTR_SIDR_REQ);
+	say_found(tb, be32toh(c->id->local_id), CM_CLASS_VERSION + 1);
+	expect_state(c, IB_CM_SIDR_REQ_SENT);
+	say_found(tb, be32toh(c->id->local_id), CM_CLASS_VERSION);
+	expect_cm(c, IB_CM_SIDR_REP_RECEIVED);
+	conn_end(c);
+}
+
+/* A REQ that has the other half of an alternate path has none. */
+static void alternates(struct tb *tb, struct conn *listener)
+{
+	struct conn *server;
+	struct smp smp;
+
+	phase("alternate paths");
+	my.n = my.taken = 0;
+	req_fill(tb, &smp, SERVICE, guid, QPN);
+	cm_path_set_remote_lid(cm_req_alternate((struct cm_req *)&smp), my.to->lid);
+	send_mad(tb, my.end, &smp);
+	server = conn_accept(listener);
+	if (!still_right())
+		return;
+	expect_true(!listener->last.cm.param.req_rcvd.alternate_path);
+	expect_equal(server->id->lap_state, IB_CM_LAP_UNINIT);
+	ends(tb, server);
+	path_fill(tb, cm_req_alternate((struct cm_req *)&smp), PORT);
+	send_mad(tb, my.end, &smp);
+	server = conn_accept(listener);
+	if (!still_right())
+		return;
+	expect_equal(server->id->lap_state, IB_CM_LAP_IDLE);
+	ends(tb, server);
+}
+
+/* While a LAP is under way nobody knows which path is the alternate one. */
+static void migrates(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	struct conn *server = server_at(tb, listener, CONNECTED);
+	struct smp smp;
+
+	phase("a migration while a LAP is under way");
+	if (!still_right())
+		return;
+	for (unsigned i = 0; i < 2 && still_right(); i++) {
+		if (!i)
+			must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+		must(ib_send_cm_lap(server->id, path, NULL, 0));
+		to_send(&smp, CM_ATTR_APR);
+		mad_hdr_set_tid(smp_hdr(&smp),
+				mad_hdr_get_tid(smp_hdr_const(next(tb, CM_ATTR_LAP))));
+		if (i)
+			must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+		ids(&smp, MINE, my.theirs);
+		send_mad(tb, my.end, &smp);
+		expect_cm(server, IB_CM_APR_RECEIVED);
+	}
+	must(ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+	ends(tb, server);
+}
+
+/* This side has b's GUID, so the queue pair numbers decide. */
+static void peers(struct tb *tb, const struct sa_path_rec *path)
+{
+	static const struct {
+		const char *name;
+		int qpn; /* beyond b's */
+		unsigned port;
+		bool passive, rejected;
+	} rows[] = {{"of a larger queue pair", 1, PORT, true, false},
+		    {"of a smaller queue pair", -1, PORT, false, false},
+		    {"through another port", 1, PORT + 1, false, true}};
+	struct conn *c;
+	struct smp smp;
+
+	phase("peers");
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		c = conn_new(my.to);
+		my.n = my.taken = 0;
+		conn_request(c, .service = PEERS, .path = path, .response_timeout = CODE,
+			     .retries = 5, .peer_to_peer = true);
+		next(tb, CM_ATTR_REQ);
+		if (!still_right())
+			return;
+		req_fill(tb, &smp, PEERS, ib_device_of(my.to)->attrs.node_guid,
+			 (uint32_t)((int)c->qp->qp_num + rows[i].qpn));
+		path_fill(tb, cm_req_primary((struct cm_req *)&smp), rows[i].port);
+		send_mad(tb, my.end, &smp);
+		if (rows[i].passive)
+			expect_cm(c, IB_CM_REQ_RECEIVED);
+		if (rows[i].rejected)
+			rej_is(tb, CM_REASON_INVALID_SERVICE_ID, CM_MESSAGE_REQ, 0, MINE);
+		nothing(tb);
+		expect_state(c, rows[i].passive ? IB_CM_REQ_RCVD : IB_CM_REQ_SENT);
+		expect_equal(c->count, 0);
+		/* who is active goes on asking */
+		pass_time(CFG_MS(80));
+		if (!rows[i].passive)
+			next(tb, CM_ATTR_REQ);
+		expect_equal(my.n, my.taken);
+		ends(tb, c);
+	}
+}
+
+static void ack_timeouts(struct tb *tb, struct sa_path_rec path)
+{
+	struct conn *c = conn_new(my.to);
+	const struct cm_req *req;
+
+	phase("the largest ACK timeout");
+	my.n = my.taken = 0;
+	path.packet_life_time = LIFE_LONG;
+	conn_request(c, .service = SERVICE, .path = &path);
+	req = (const struct cm_req *)next(tb, CM_ATTR_REQ);
+	expect_equal(cm_path_get_ack_timeout(cm_req_primary_const(req)), LIFE_LONG + 1);
+	ends(tb, c);
+}
+
+SCENARIO(cm_by_hand, "one side of connections is written by hand", .no_qps = true,
+	 .any_packets = true, .settings = {"hca.ports=2", "hca.port2.type=ib"})
+{
+	struct sa_path_rec path;
+	struct conn *listener;
+
+	memset(&my, 0, sizeof(my));
+	my.end = a;
+	my.to = b;
+	start_cm();
+	ask_path(b, &path);
+	if (!still_right())
+		return;
+	path.packet_life_time = LIFE; /* two of them: 8.4 ms */
+	drv_mad_unserve(a->dev, PORT, MAD_CLASS_CM);
+	must(drv_mad_serve(a->dev, PORT, MAD_CLASS_CM, came, NULL));
+	listener = conn_listen(b, SERVICE);
+	rejects(tb, listener, &path);
+	req_again(tb, listener);
+	not_for_it(tb, listener, &path);
+	mra_again(tb, &path);
+	questions(tb, listener);
+	versions(tb, &path);
+	alternates(tb, listener);
+	migrates(tb, listener, &path);
+	peers(tb, &path);
+	ack_timeouts(tb, path);
+	conn_end(listener);
+	drv_mad_unserve(a->dev, PORT, MAD_CLASS_CM);
+}
