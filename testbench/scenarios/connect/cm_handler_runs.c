@@ -76,7 +76,8 @@ static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool si
 	ended = l.ended;
 	pass_time(CFG_MS(2)); /* a handler that still runs goes on with an id that is gone */
 	expect_equal(ended, 1);
-	if (!refuses)
+	/* a new id that is refused is gone by now, whoever was first */
+	if (!listener_first || !refuses)
 		ib_destroy_cm_id(listener_first ? l.child : listener);
 	if (sidr) {
 		expect_cm(client, IB_CM_SIDR_REP_RECEIVED);
@@ -134,6 +135,8 @@ SCENARIO(cm_handler_runs, "ids of connection management are destroyed while thei
 		destroyed(tb, a, b, sidr, true, true);
 		phase("the new id");
 		destroyed(tb, a, b, sidr, false, false);
+		phase("the new id, whose handler refuses");
+		destroyed(tb, a, b, sidr, false, true);
 	}
 	phase("a query");
 	canceled(tb, b);

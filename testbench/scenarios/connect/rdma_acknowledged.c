@@ -28,6 +28,28 @@ static struct rdma_cm_id *with_event(struct rdma_event_channel *channel)
 	return id;
 }
 
+static void acknowledges_later(void *arg)
+{
+	process_sleep_us(2 * LATE_US);
+	rdma_ack_cm_event(arg);
+}
+
+/* The id ends with the last of its events, not with the first. */
+static int two_events(struct rdma_event_channel *channel)
+{
+	const uint64_t begun = process_now_ns();
+	struct rdma_cm_id *id = with_event(channel);
+	struct rdma_cm_event *event;
+	uint64_t us;
+
+	if (!id || rdma_resolve_route(id, IP_TIMEOUT_MS) || rdma_get_cm_event(channel, &event) ||
+	    event->event != RDMA_CM_EVENT_ROUTE_RESOLVED ||
+	    process_thread("acknowledges_later", acknowledges_later, event) || rdma_destroy_id(id))
+		return __LINE__;
+	us = (process_now_ns() - begun) / 1000;
+	return us < 2 * LATE_US || us > 2 * LATE_US + TOLERANCE_US ? __LINE__ : 0;
+}
+
 static uint64_t us_since(uint64_t begun_ns)
 {
 	return (process_now_ns() - begun_ns) / 1000;
@@ -45,7 +67,7 @@ static int program(void *arg)
 	struct rdma_cm_id *id = channel && other ? with_event(channel) : NULL;
 	uint64_t begun = process_now_ns();
 
-	if (!id || rdma_destroy_id(id) || !was_late(begun))
+	if (!id || rdma_destroy_id(id) || !was_late(begun) || two_events(channel))
 		return __LINE__;
 	id = with_event(channel);
 	begun = process_now_ns();
