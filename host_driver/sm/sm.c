@@ -327,6 +327,14 @@ static int sm_look(struct sm *sm, struct sm_end *own, struct sm_end *peer)
 	return 0;
 }
 
+/* Whether there are two blocks of unicast LIDs; the first one begins at a multiple of its size. */
+static bool has_room(const struct sm_options *o)
+{
+	const unsigned block = 1u << o->lmc, first = (o->lid + block - 1) / block;
+
+	return o->lid <= LID_LAST && first + 2 <= (LID_LAST + 1) / block;
+}
+
 static int sm_start(struct sm *sm, struct drv_device *dev, unsigned port,
 		    const struct sm_options *options, struct sm_result *result)
 {
@@ -339,10 +347,8 @@ static int sm_start(struct sm *sm, struct drv_device *dev, unsigned port,
 	sm->o.smp_timeout_ps = sm->o.smp_timeout_ps ? sm->o.smp_timeout_ps : SMP_TIMEOUT_PS;
 	sm->o.smp_retries = sm->o.smp_retries ? sm->o.smp_retries : SMP_RETRIES;
 	sm->o.subnet_timeout = sm->o.subnet_timeout ? sm->o.subnet_timeout : SUBNET_TIMEOUT;
-	return !port || port > DRV_PORTS_MAX || sm->o.lmc > LMC_MAX ||
-			       sm->o.lid + (2u << sm->o.lmc) > LID_LAST
-		       ? -EINVAL
-		       : 0;
+	return !port || port > DRV_PORTS_MAX || sm->o.lmc > LMC_MAX || !has_room(&sm->o) ? -EINVAL
+											 : 0;
 }
 
 int sm_run(struct drv_device *dev, unsigned port, const struct sm_options *options,

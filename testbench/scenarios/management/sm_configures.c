@@ -31,7 +31,8 @@ static void options(struct tb *tb, struct tb_end *a)
 		    {"a port that no device has", DRV_PORTS_MAX + 1, {0}},
 		    {"an LMC of 8", PORT, {.lmc = 8}},
 		    {"a multicast LID", PORT, {.lid = 0xc000}},
-		    {"a block that reaches the multicast LIDs", PORT, {.lid = 0xbf00, .lmc = 7}}};
+		    {"the peer's LID would be a multicast one", PORT, {.lid = 0xbfff}},
+		    {"a block that reaches the multicast LIDs", PORT, {.lid = 0xbf01, .lmc = 7}}};
 	struct sm_result r;
 
 	for_each_row(i, rows) {
@@ -148,6 +149,27 @@ static void lanes(struct tb *tb, struct tb_end *a)
 	ignore_mads();
 }
 
+/* The last two blocks below the multicast LIDs. */
+static void last_lids(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		unsigned lid, lmc, own, peer;
+	} rows[] = {{0xbffe, 0, 0xbffe, 0xbfff},
+		    {0xbf00, 7, 0xbf00, 0xbf80},
+		    {0xbff5, 2, 0xbff8, 0xbffc}};
+	struct sm_result r;
+
+	phase("the last LIDs");
+	for_each_row(i, rows) {
+		const struct sm_options o = {.lid = rows[i].lid, .lmc = rows[i].lmc};
+
+		name_row("LID 0x%x, LMC %u", o.lid, o.lmc);
+		must(sm_run(a->dev, PORT, &o, &r));
+		expect_equal(r.own.lid, rows[i].own);
+		expect_equal(r.peer.lid, rows[i].peer);
+	}
+}
+
 SCENARIO(sm_configures, "what the subnet manager is told, and ports that it cannot bring up",
 	 .bare = true, .data_vls = 2)
 {
@@ -159,6 +181,7 @@ SCENARIO(sm_configures, "what the subnet manager is told, and ports that it cann
 	nobody(tb, a);
 	configured(tb, a, b);
 	lanes(tb, a);
+	last_lids(tb, a);
 	take_down(b);
 	take_down(a);
 }
