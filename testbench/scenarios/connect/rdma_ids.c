@@ -349,14 +349,21 @@ static struct rdma_cm_id *endpoint(const char *service, int type)
 static int client(void *arg)
 {
 	struct rdma_cm_id *id = endpoint(PORT_TEXT, IBV_QPT_RC);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	uint8_t none = 0; /* no timeout is one, too */
 
 	if (!id)
 		return __LINE__;
 	FAILS(rdma_connect(id, NULL), ECONNREFUSED);
 	rdma_destroy_ep(id);
 	id = endpoint(PORT_TEXT, IBV_QPT_RC);
-	if (!id || rdma_connect(id, NULL) || rdma_disconnect(id) ||
-	    id->event->event != RDMA_CM_EVENT_DISCONNECTED || !has_state(id, IBV_QPS_ERR))
+	if (!id || rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &none, 1) ||
+	    rdma_connect(id, NULL) || ibv_query_qp(id->qp, &attr, IBV_QP_TIMEOUT, &init) ||
+	    attr.timeout)
+		return __LINE__;
+	if (rdma_disconnect(id) || id->event->event != RDMA_CM_EVENT_DISCONNECTED ||
+	    !has_state(id, IBV_QPS_ERR))
 		return __LINE__;
 	rdma_destroy_ep(id);
 	id = endpoint("4712", IBV_QPT_UD);
@@ -366,8 +373,7 @@ static int client(void *arg)
 	return 0;
 }
 
-SCENARIO(rdma_ids, "what ids of rdma_cm say of themselves and of their queue pairs", .no_qps = true,
-	 .any_packets = true)
+static void both(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct process *s, *c;
 
@@ -379,4 +385,17 @@ SCENARIO(rdma_ids, "what ids of rdma_cm say of themselves and of their queue pai
 	c = start_process(a, client, NULL);
 	expect_exit(c, 0);
 	expect_exit(s, 0);
+}
+
+SCENARIO(rdma_ids, "what ids of rdma_cm say of themselves and of their queue pairs", .no_qps = true,
+	 .any_packets = true)
+{
+	both(tb, a, b);
+}
+
+SCENARIO(rdma_ids_roce, "what ids of rdma_cm say of themselves on an Ethernet port", .no_qps = true,
+	 .any_packets = true,
+	 .settings = {"hca.port1.type=eth", "hca.device=cx3pro", "sim.ethernet.roce=v2_ipv4"})
+{
+	both(tb, a, b);
 }
