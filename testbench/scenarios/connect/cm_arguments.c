@@ -19,7 +19,7 @@ enum { SERVICE = 7, CODE = 14, NO_CODE = 32, NO_QPN = 1 << 24, NO_PKEY = 0x8123,
                                                                                                    \
 		req_.member = value;                                                               \
 		name_row("%s", #member);                                                           \
-		expect_equal(ib_send_cm_req(c->id, &req_), -EINVAL);                               \
+		must_fail(-EINVAL, ib_send_cm_req(c->id, &req_));                                  \
 		expect_state(c, IB_CM_IDLE);                                                       \
 	} while (0)
 
