@@ -563,6 +563,7 @@ static void migrates(struct tb *tb, struct conn *listener, const struct sa_path_
 		expect_cm(server, IB_CM_APR_RECEIVED);
 	}
 	must(ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+	expect_equal(be64toh(server->id->service_id), SERVICE);
 	ends(tb, server);
 }
 

@@ -144,6 +144,26 @@ static int free_ports(struct rdma_event_channel *channel)
 	return rdma_destroy_id(has) ? __LINE__ : 0;
 }
 
+/* An option can be taken back. */
+static int options(struct rdma_event_channel *channel)
+{
+	const int values[] = {1, 0};
+	struct rdma_cm_id *x, *y;
+	struct sockaddr_in own;
+
+	if (rdma_create_id(channel, &x, NULL, RDMA_PS_TCP) ||
+	    rdma_create_id(channel, &y, NULL, RDMA_PS_TCP) ||
+	    rdma_set_option(x, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, (void *)&values[0], 4) ||
+	    rdma_bind_addr(x, at(IP_A, PORT, &own)))
+		return __LINE__;
+	for (unsigned i = 0; i < ARRAY_SIZE(values); i++)
+		if (rdma_set_option(y, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, (void *)&values[i],
+				    4))
+			return __LINE__;
+	FAILS(rdma_bind_addr(y, at(IP_A, PORT, &own)), EADDRINUSE);
+	return rdma_destroy_id(x) || rdma_destroy_id(y) ? __LINE__ : 0;
+}
+
 /* --- queue pairs --- */
 
 static int has_state(struct rdma_cm_id *id, enum ibv_qp_state state)
@@ -194,7 +214,8 @@ static int made_by_library(struct rdma_cm_id *id, struct rdma_cm_id *other)
 					.sq_sig_all = 1,
 					.cap = {3, 0, 1, 1, 0}},
 				second = init, got;
-	struct rdma_conn_param nothing = {.private_data_len = 1};
+	struct rdma_conn_param nothing = {.private_data_len = 1},
+			       many = {.responder_resources = 254, .initiator_depth = 1};
 	struct ibv_qp_attr attr;
 
 	if (rdma_create_qp(id, NULL, &init) || id->qp->qp_context != &contexts[1] ||
@@ -217,6 +238,7 @@ static int made_by_library(struct rdma_cm_id *id, struct rdma_cm_id *other)
 	if (!has_state(id, IBV_QPS_INIT))
 		return __LINE__;
 	FAILS(rdma_connect(id, &nothing), EINVAL);
+	FAILS(rdma_connect(id, &many), EINVAL);
 	rdma_destroy_qp(other);
 	rdma_destroy_qp(id);
 	return id->qp ? __LINE__ : 0;
@@ -270,6 +292,7 @@ static int alone(void *arg)
 
 	rc = rc ? rc : bound(channel);
 	rc = rc ? rc : not_listening(channel);
+	rc = rc ? rc : options(channel);
 	rc = rc ? rc : free_ports(channel);
 	rc = rc ? rc : queues(channel);
 	if (channel)
@@ -301,6 +324,10 @@ static int server(void *arg)
 	    rdma_create_id(channel, &ud, contexts, RDMA_PS_UDP) ||
 	    rdma_bind_addr(ud, at("0.0.0.0", UDP_PORT, &any)) || rdma_listen(ud, 1))
 		return __LINE__;
+	/* a listener has no connection, but a queue pair could be made for it */
+	FAILS(rdma_accept(listener, NULL), EINVAL);
+	FAILS(rdma_reject(listener, NULL, 0), EINVAL);
+	FAILS(rdma_reject(ud, NULL, 0), EINVAL);
 	id = request_of(channel);
 	if (!id || id->context != &contexts[1] || id->ps != RDMA_PS_TCP || ip_make_qp(id, &cq, 2))
 		return __LINE__;
