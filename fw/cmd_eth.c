@@ -7,6 +7,8 @@
 enum {
 	GID_SIZE = 16,
 	VLANS_OF_WORD = 32,
+	/* Linux's driver counts two VLAN tags, too (mlx4_en.h MLX4_EN_EFF_MTU) */
+	LONGEST = ETHERNET_MAX + 2 * sizeof(struct vlan_tag),
 };
 
 static bool is_ethernet(uint32_t port)
@@ -22,7 +24,7 @@ static enum hcr_status general_set(uint32_t port)
 	uint32_t pause = fw_read(FW_PORT(port, ETH_PAUSE)), mtu = eth_general_get_mtu(g);
 
 	if (eth_general_get_mtu_valid(g)) {
-		if (mtu < ETHERNET_MIN || mtu > ETHERNET_MAX)
+		if (mtu < ETHERNET_MIN || mtu > LONGEST)
 			return HCR_STATUS_BAD_PARAM;
 		fw_write(FW_PORT(port, ETH_MTU), mtu);
 	}

@@ -6,8 +6,7 @@ enum {
 	/* For Ethernet, which this family of chips has. The driver complains if they are 0. */
 	LOG_MACS = 7,
 	LOG_VLANS = 7,
-	LOG_ETH_GIDS = 7,   /* entries of SET_PORT's table of RoCE addresses */
-	ETH_MTU_MAX = 9600, /* as in ETHERNET_MAX, without headers and FCS */
+	LOG_ETH_GIDS = 7, /* entries of SET_PORT's table of RoCE addresses */
 };
 
 enum hcr_status cmd_init_port(struct fw_cmd *c)
@@ -42,7 +41,7 @@ static void query_ethernet(struct query_port *q, uint32_t port)
 	query_port_set_suggested_eth(q, type >> FW_TYPE_NOW_SHIFT & FW_TYPE_ETH);
 	query_port_set_default_sense(q, (type & (FW_TYPE_IB | FW_TYPE_ETH)) ==
 						(FW_TYPE_IB | FW_TYPE_ETH));
-	query_port_set_eth_mtu(q, ETH_MTU_MAX);
+	query_port_set_eth_mtu(q, ETHERNET_PAYLOAD);
 	query_port_set_eth_speed(q, eth_speed_code(fw_read(FW_PORT(port, ETH_RATE_MBPS))));
 	query_port_set_traffic_classes(q, ETH_PRIORITIES);
 	query_port_set_mac(q, port_mac(port));

@@ -39,7 +39,7 @@ enum pcapng_facts {
 	ERF_FLAG_INTERFACE = 3,
 	ERF_FLAG_VARYING = 4,
 	ERF_PACKET_MAX = 8192,     /* LRH.PktLen counts to 2047 words */
-	ETHERNET_FRAME_MAX = 9618, /* ETHERNET_MAX of model/interface/ethernet.h and a VLAN tag */
+	ETHERNET_FRAME_MAX = 9622, /* ETHERNET_MAX of model/interface/ethernet.h and a VLAN tag */
 };
 
 #define PCAPNG_PAD(n) (((n) + 3) & ~(size_t)3)

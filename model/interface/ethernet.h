@@ -132,11 +132,11 @@ enum ethernet_facts {
 	MAC_BYTES = 6,
 	FCS_BYTES = 4,
 	ETHERNET_MIN = 64, /* with FCS */
-	/* Longest frame, with FCS but without VLAN tags: an assumption, after the 9600 bytes that
-	 * ConnectX-3's firmware offers as MTU. */
-	ETHERNET_MAX = 9614,
-	ETH_PREAMBLE = 8, /* with the start delimiter */
-	ETH_GAP = 12,     /* least idle bytes between frames */
+	/* Most bytes behind the Ethernet header, as ConnectX-3's firmware offers it (QUERY_PORT). */
+	ETHERNET_PAYLOAD = 9600,
+	ETHERNET_MAX = 9618, /* longest frame, with FCS but without VLAN tags */
+	ETH_PREAMBLE = 8,    /* with the start delimiter */
+	ETH_GAP = 12,        /* least idle bytes between frames */
 	ETH_PRIORITIES = 8,
 	ETH_QUANTUM_BITS = 512,
 	IPV4_BYTES = 20,

@@ -104,7 +104,8 @@ static struct packet *frame_make(struct hca *hca, unsigned port, const void *fra
 	struct packet *pkt;
 	uint16_t vlan;
 
-	if (len < sizeof(struct eth_hdr) || len > ETHERNET_MAX + sizeof(struct vlan_tag)) {
+	if (len < sizeof(struct eth_hdr) ||
+	    len + FCS_BYTES > ETHERNET_MAX + sizeof(struct vlan_tag)) {
 		hca->stats.outside_refused++;
 		return NULL;
 	}

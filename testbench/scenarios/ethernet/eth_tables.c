@@ -14,8 +14,7 @@ enum {
 	OTHER = 1,
 	FIRST = 100,
 	MTU_MIN = 68,
-	MTU_MAX =
-		9596, /* the longest frame of the device, 9614 bytes, without 18 of headers and FCS */
+	MTU_MAX = 9600,
 };
 
 static unsigned join(struct tb *tb, struct tb_end *a, unsigned vid)
