@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOG_PAGE_MIN = 12, HCR_MBOX_BYTES = 4096 };
+enum { LOG_PAGE_MIN = 12, LOG_HUGE_PAGE = 21, HCR_MBOX_BYTES = 4096 };
 
 /* --- completion and shared receive queues --- */
 
@@ -128,9 +128,19 @@ static uint64_t page_asked(const struct ask *a, uint64_t nth, unsigned log_page)
 /* The device takes the place in a page from the region's address. */
 static void page_size_says(const struct compared *c, const struct ask *a, unsigned log_page)
 {
-	const uint64_t mask = (UINT64_C(1) << log_page) - 1;
+	const uint64_t mask = (UINT64_C(1) << log_page) - 1,
+		       huge_mask = (UINT64_C(1) << LOG_HUGE_PAGE) - 1,
+		       between = bus_asked(a) ^ a->region.iova;
 
-	if (!a->region.pages && (bus_asked(a) ^ a->region.iova) & mask)
+	if (a->region.pages)
+		return;
+	if (a->region.access & IBV_ACCESS_HUGETLB && !(between & huge_mask) &&
+	    log_page != LOG_HUGE_PAGE)
+		ask_report(a, RULE_context_differs, c->object,
+			   "the region has pages of 2^%u bytes, and was asked to have huge pages, "
+			   "which its memory and its address allow",
+			   log_page);
+	if (between & mask)
 		ask_report(a, RULE_context_differs, c->object,
 			   "the region has pages of 2^%u bytes, and its address 0x%" PRIx64
 			   " has another place in such a page than the memory's, 0x%" PRIx64,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver takes the events of commands from their EQ, and does so with a command that is answered by such
- * an event. Nobody hears of the answer: the driver waits until it gives the device up.
+ * an event. Nobody hears of the answer: the driver waits until it gives the device up, and
+ * tells its user.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
@@ -18,8 +19,10 @@ SCENARIO(guest_answer_unmapped,
 				    .in_param = UINT64_C(1) << EVENT_CMD,
 				    .timeout_ps = CFG_MS(1)};
 
+	must(drv_catas_watch(a->dev, CFG_S(1)));
 	must_fail(-ETIMEDOUT, drv_cmd(a->dev, &unmap));
 	expect_guest_error(a, command_sequence);
 	expect_true(drv_is_dead(a->dev));
+	expect_event(a, IBV_EVENT_DEVICE_FATAL);
 	reset_end(tb, a, b);
 }

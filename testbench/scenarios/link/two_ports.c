@@ -6,6 +6,8 @@
 /* behaviours: IBA-17.2-two-ports */
 #include "testbench/services.h"
 
+#include <errno.h>
+
 enum { PORT_2 = 2 };
 
 SCENARIO(two_ports, "two ports: both become ACTIVE, and the second one carries its own traffic",
@@ -22,6 +24,7 @@ SCENARIO(two_ports, "two ports: both become ACTIVE, and the second one carries i
 	expect_true(sm.peer_found && !sm.peer_is_self);
 	must(drv_port_wait(b->dev, PORT_2, IBV_PORT_ACTIVE, tb_now(tb) + CFG_S(1)));
 	must(drv_port_wait(b->dev, PORT_2, IBV_PORT_ACTIVE, tb_now(tb)));
+	must_fail(-ETIMEDOUT, drv_port_wait(b->dev, PORT_2, IBV_PORT_INIT, tb_now(tb) + CFG_MS(1)));
 	must(drv_query_port(a->dev, PORT_2, &at_a));
 	must(drv_query_port(b->dev, PORT_2, &at_b));
 	if (!still_right())

@@ -4,6 +4,7 @@
  * promises holds to the last one. No command that the device would refuse reaches it.
  */
 /* behaviours: IBA-11.2.1.2-limits */
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/harm.h"
 
 enum {
@@ -341,6 +342,9 @@ static void unheard_queue_pairs(struct tb *tb, struct tb_end *e, const struct dr
 		unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
 		init.cap.max_send_sge = 1;
 		init.cap.max_inline_data = PLATFORM_PAGE_SIZE;
+		unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+		/* as long as a whole descriptor, which has headers, too */
+		init.cap.max_inline_data = dev_cap_get_max_sq_desc(&e->dev->cap);
 		unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
 	}
 	init = small_of(e, IBV_QPT_XRC_RECV); /* it has no domain */
