@@ -94,6 +94,24 @@ void mlx4_notify(struct drv_device *dev, const struct drv_event *event)
 	drv_async_event(dev, event);
 }
 
+/* One write of PortInfo can change several things, and users are told of each. */
+static void port_info_event(struct drv_device *dev, const struct eqe_port_mng *m)
+{
+	static const struct {
+		unsigned bit;
+		enum ibv_event_type type;
+	} changes[] = {
+		{PORT_MNG_CHANGED_LID, IBV_EVENT_LID_CHANGE},
+		{PORT_MNG_CHANGED_GID_PREFIX, IBV_EVENT_GID_CHANGE},
+		{PORT_MNG_CHANGED_CLIENT_REREG, IBV_EVENT_CLIENT_REREGISTER},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
+		if (eqe_port_mng_get_changed(m) & 1u << changes[i].bit)
+			drv_async_event(dev, &(struct drv_event){.type = changes[i].type,
+								 .port = eqe_port_mng_get_port(m)});
+}
+
 static void port_mng_event(struct drv_device *dev, const struct eqe *e)
 {
 	const struct eqe_port_mng *m = eqe_as_port_mng_const(e);
@@ -107,10 +125,8 @@ static void port_mng_event(struct drv_device *dev, const struct eqe *e)
 		event.type = IBV_EVENT_PKEY_CHANGE;
 		break;
 	case PORT_MNG_PORT_INFO:
-		event.type = eqe_port_mng_get_changed(m) & 1 << PORT_MNG_CHANGED_CLIENT_REREG
-				     ? IBV_EVENT_CLIENT_REREGISTER
-				     : IBV_EVENT_LID_CHANGE;
-		break;
+		port_info_event(dev, m);
+		return;
 	default:
 		return;
 	}

@@ -26,6 +26,7 @@ enum {
 	PKEYS_PER_BLOCK = 32,
 	AGENT_BYTES = 3072, /* at least those of a port's agent (drv/mad.c) */
 	WRITERS = 12,
+	EVENTS_MAX = 3, /* of one EQE */
 	SETTLED_PS =
 		10 * 1000 * 1000, /* assumption: a command has ended, and its thread has gone on */
 };
@@ -389,8 +390,9 @@ void told_command(struct checker *c, const struct hcr *command)
 
 /* What the EQE says that was looked at last, until its users are told. */
 static struct expected {
-	bool is;
-	enum ibv_event_type type;
+	bool of_port_info;
+	enum ibv_event_type types[EVENTS_MAX]; /* in this order */
+	unsigned n, told;
 	unsigned port; /* 0: an event of an object */
 	uint32_t number;
 	const void *pc;
@@ -420,31 +422,48 @@ static const struct {
 	{EVENT_SRQ_LIMIT, HCA_SRQ, IBV_EVENT_SRQ_LIMIT_REACHED},
 };
 
-static bool port_expects(struct expected *x, const struct eqe *e)
+/* Source: Linux handle_port_mgmt_change_event: each change of one write is told */
+static const struct {
+	unsigned bit;
+	enum ibv_event_type type;
+} info_events[] = {
+	{PORT_MNG_CHANGED_LID, IBV_EVENT_LID_CHANGE},
+	{PORT_MNG_CHANGED_GID_PREFIX, IBV_EVENT_GID_CHANGE},
+	{PORT_MNG_CHANGED_CLIENT_REREG, IBV_EVENT_CLIENT_REREGISTER},
+};
+
+static void info_expects(struct expected *x, uint32_t changed)
+{
+	x->of_port_info = true;
+	for (size_t i = 0; i < ARRAY_SIZE(info_events); i++)
+		if (changed & 1u << info_events[i].bit)
+			x->types[x->n++] = info_events[i].type;
+}
+
+static void port_expects(struct expected *x, const struct eqe *e)
 {
 	const struct eqe_port_mng *m = eqe_as_port_mng_const(e);
 
 	if (eqe_get_type(e) == EVENT_PORT_CHANGE) {
-		x->type = eqe_get_subtype(e) == PORT_CHANGE_ACTIVE ? IBV_EVENT_PORT_ACTIVE
-								   : IBV_EVENT_PORT_ERR;
+		x->types[0] = eqe_get_subtype(e) == PORT_CHANGE_ACTIVE ? IBV_EVENT_PORT_ACTIVE
+								       : IBV_EVENT_PORT_ERR;
 		x->port = eqe_port_get_port(eqe_as_port_const(e));
-		return true;
+		x->n = 1;
+		return;
 	}
 	x->port = eqe_port_mng_get_port(m);
 	switch (eqe_get_subtype(e)) {
 	case PORT_MNG_GUID_INFO:
-		x->type = IBV_EVENT_GID_CHANGE;
-		return true;
+		x->types[x->n++] = IBV_EVENT_GID_CHANGE;
+		break;
 	case PORT_MNG_PKEY_TABLE:
-		x->type = IBV_EVENT_PKEY_CHANGE;
-		return true;
+		x->types[x->n++] = IBV_EVENT_PKEY_CHANGE;
+		break;
 	case PORT_MNG_PORT_INFO:
-		x->type = eqe_port_mng_get_changed(m) & 1 << PORT_MNG_CHANGED_CLIENT_REREG
-				  ? IBV_EVENT_CLIENT_REREGISTER
-				  : IBV_EVENT_LID_CHANGE;
-		return true;
+		info_expects(x, eqe_port_mng_get_changed(m));
+		break;
 	default:
-		return false;
+		break;
 	}
 }
 
@@ -465,16 +484,16 @@ void told_eqe(struct checker *c, const struct eqe *e, const void *pc)
 	if (!c->dead.fn)
 		return;
 	if (type == EVENT_PORT_CHANGE || type == EVENT_PORT_MNG_CHG) {
-		x->is = port_expects(x, e);
+		port_expects(x, e);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		if (events[i].eqe != type)
 			continue;
-		x->type = events[i].type;
+		x->types[0] = events[i].type;
 		x->number = number_of(e, events[i].kind);
 		/* one that is on its way out may be unknown to the driver */
-		x->is = hca_object_valid(c->host.hca, events[i].kind, x->number);
+		x->n = hca_object_valid(c->host.hca, events[i].kind, x->number);
 	}
 }
 
@@ -489,23 +508,30 @@ static uint32_t event_number(const struct drv_event *event)
 void told_event(struct checker *c, const struct drv_event *event)
 {
 	struct expected *x = expected_of(c);
-	char names[CHAIN_BYTES];
+	const bool more = x->told < x->n;
+	char names[CHAIN_BYTES], says[TEXT_BYTES] = "no other event";
 	struct calls now;
 
 	if (event->type == IBV_EVENT_LID_CHANGE || event->type == IBV_EVENT_CLIENT_REREGISTER)
 		infos_said[c->host.platform->host % HOSTS].heard_ps =
 			c->ops->now_ps(c->host.platform);
-	if (!x->is)
+	if (more && event->type == x->types[x->told] && event->port == x->port &&
+	    event_number(event) == x->number) {
+		x->told++;
 		return;
-	x->is = false;
-	if (event->type == x->type && event->port == x->port && event_number(event) == x->number)
+	}
+	if (!more &&
+	    (!x->of_port_info || event->port != x->port || event->type != IBV_EVENT_LID_CHANGE))
 		return;
+	if (more)
+		snprintf(says, sizeof(says), "event %d", x->types[x->told]);
+	x->told = x->n;
 	chain_take(&now);
 	chain_format(&now, names, sizeof(names));
 	checker_report(c, &(struct breach){RULE_event_differs, {0}, x->pc, NULL},
-		       "users are told event %d of port %u, number 0x%x; the EQE says event %d of "
+		       "users are told event %d of port %u, number 0x%x; the EQE says %s of "
 		       "port %u, number 0x%x; by %s",
-		       event->type, event->port, event_number(event), x->type, x->port, x->number,
+		       event->type, event->port, event_number(event), says, x->port, x->number,
 		       names);
 }
 
@@ -513,10 +539,11 @@ void told_eqes_end(struct checker *c, const void *pc)
 {
 	struct expected *x = expected_of(c);
 
-	if (!x->is)
+	x->of_port_info = false;
+	if (x->told == x->n)
 		return;
-	x->is = false;
 	checker_report(c, &(struct breach){RULE_event_differs, {0}, x->pc, pc},
-		       "users are not told of an EQE, event %d of port %u, number 0x%x", x->type,
-		       x->port, x->number);
+		       "users are not told of an EQE, event %d of port %u, number 0x%x",
+		       x->types[x->told], x->port, x->number);
+	x->told = x->n;
 }

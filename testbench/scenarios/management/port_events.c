@@ -9,6 +9,8 @@
 
 enum { NEW_LID = 77, OTHER = 0x8055, SECOND_GID = 1 };
 
+#define OTHER_PREFIX UINT64_C(0xfec0000000000102)
+
 #define SET(...) ask(a, &answer, .method = MAD_METHOD_SET, .hops = 1, .data = __VA_ARGS__)
 
 static void pkeys(struct tb *tb, struct tb_end *a, struct tb_end *b)
@@ -61,13 +63,26 @@ static void port_info(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	port_info_set_client_rereg(&info, 1);
 	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
 	expect_event(b, IBV_EVENT_CLIENT_REREGISTER);
-	/* together with another change */
+	/* together with another change, each is told */
 	port_info_set_lid(&info, NEW_LID + 1);
 	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
+	expect_event(b, IBV_EVENT_LID_CHANGE);
 	expect_event(b, IBV_EVENT_CLIENT_REREGISTER);
 	must(drv_query_port(b->dev, 1, &now));
 	expect_equal(now.lid, NEW_LID + 1);
 	b->lid = NEW_LID + 1;
+	port_info_set_client_rereg(&info, 0);
+	port_info_set_gid_prefix(&info, OTHER_PREFIX);
+	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
+	expect_event(b, IBV_EVENT_GID_CHANGE);
+	must(drv_query_port(b->dev, 1, &now));
+	expect_equal(be64_load(now.gid0), OTHER_PREFIX);
+	/* of another manager users hear when it asks them to register again */
+	port_info_set_sm_sl(&info, port_info_get_sm_sl(&info) ^ 1);
+	SET(&info, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
+	expect_no_more(CFG_US(20));
+	must(drv_query_port(b->dev, 1, &now));
+	expect_equal(now.sm_sl, port_info_get_sm_sl(&info));
 }
 
 SCENARIO(port_events, "the device tells of PortInfo, P_Keys and GIDs that a subnet manager sets",
