@@ -247,12 +247,13 @@ static struct drv_cmd_context *context_get(struct drv_device *dev)
 static int exec_events(struct drv_device *dev, struct drv_hcr *cmd)
 {
 	struct drv_cmd_context *c = context_get(dev);
-	const uint64_t deadline = dev->p->ops->now_ps(dev->p) + cmd->timeout_ps;
+	uint64_t deadline;
 	int rc;
 
 	drv_lock(dev, &dev->cmd.hcr);
 	rc = hcr_post(dev, cmd, c->token, true);
 	drv_unlock(dev, &dev->cmd.hcr);
+	deadline = dev->p->ops->now_ps(dev->p) + cmd->timeout_ps;
 	while (!rc && !c->done) {
 		drv_settle(dev);
 		if (c->done)
@@ -358,7 +359,6 @@ int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *cmd)
 								  : TIMEOUT_PS;
 	DRV_ENTER(dev, "opcode %03x, in_mod %x", cmd->op, cmd->in_mod);
 	rc = dev->cmd.events ? exec_events(dev, cmd) : exec_polling(dev, cmd);
-	dev->cmd.last_status = cmd->status;
 	if (rc && dev->closing)
 		dev->failed_commands++;
 	return DRV_LEAVE(dev, rc);

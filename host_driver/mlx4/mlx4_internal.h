@@ -202,7 +202,6 @@ struct drv_cmd_state {
 	bool events;
 	struct drv_mailbox_page *free_pages;
 	unsigned mailboxes; /* in use */
-	uint8_t last_status;
 };
 
 /* A command as the HCR gets it. in_param and out_param are passed unchanged. */
