@@ -87,6 +87,8 @@ static void completion_says(struct ask *a, struct flushed *f, const struct drv_w
 			       wc->is_send ? "send" : "receive", wc->qp_num);
 	else if (wc->wr_id != id_at(f, f->next))
 		wrong(a, wc, "wr_id", wc->wr_id, id_at(f, f->next));
+	else if (wc->vendor_err != CQE_SYND_WR_FLUSH_ERR) /* Linux: mlx4_ib_poll_sw_comp */
+		wrong(a, wc, "vendor_err", wc->vendor_err, CQE_SYND_WR_FLUSH_ERR);
 	if (f)
 		f->next++;
 }

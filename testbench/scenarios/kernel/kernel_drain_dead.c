@@ -146,17 +146,36 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	again(tb, a);
 }
 
+/* All that the CQ's queue pairs hold is there at once, each in its order. */
+static void all_flushed(struct tb *tb, struct kv *x, struct kv *y)
+{
+	struct ib_wc wc[2 * QUEUE + 1];
+	const int n = ib_poll_cq(x->cq, 2 * QUEUE + 1, wc);
+
+	expect_equal((unsigned)n, 2 * QUEUE);
+	for (int i = 0; i < n; i++) {
+		expect_true(wc[i].qp == x->qp || wc[i].qp == y->qp);
+		expect_equal(wc[i].status, IB_WC_WR_FLUSH_ERR);
+		expect_equal(wc[i].vendor_err, CQE_SYND_WR_FLUSH_ERR);
+		expect_true(i < QUEUE || wc[i].qp != wc[i - QUEUE].qp);
+		expect_equal(wc[i].wr_id, wc[i].qp == x->qp ? 1 : 2);
+	}
+}
+
 /* A CQ that its owner polls: the death is an event of it, and arming tells of what is to be flushed. */
 static void own_poll(struct tb *tb, struct tb_end *a)
 {
 	struct killer killer = {.end = a};
-	struct ib_recv_wr recv = {.wr_id = 1};
-	struct kv x;
+	const struct ib_recv_wr recv = {.wr_id = 1}, other = {.wr_id = 2};
+	struct kv x, y;
 
-	if (!kv_open(a, &x, .queue = QUEUE) || !kv_connect(&x, &x))
+	if (!kv_open(a, &x, .queue = QUEUE) || !kv_connect(&x, &x) ||
+	    !kv_open(a, &y, .queue = QUEUE, .recv_cq = x.cq) || !kv_connect(&y, &y))
 		return;
-	for (unsigned i = 0; i < QUEUE; i++)
+	for (unsigned i = 0; i < QUEUE; i++) {
 		must(ib_post_recv(x.qp, &recv, NULL));
+		must(ib_post_recv(y.qp, &other, NULL));
+	}
 	must(ib_req_notify_cq(x.cq, IB_CQ_NEXT_COMP));
 	kill_device(&killer);
 	pass_time(CFG_MS(2 * POLL_MS));
@@ -166,11 +185,11 @@ static void own_poll(struct tb *tb, struct tb_end *a)
 	expect_equal((uint64_t)ib_req_notify_cq(x.cq, IB_CQ_NEXT_COMP), 0);
 	expect_equal((uint64_t)ib_req_notify_cq(x.cq, IB_CQ_SOLICITED | IB_CQ_REPORT_MISSED_EVENTS),
 		     1);
-	for (unsigned i = 0; i < QUEUE && still_right(); i++)
-		kv_wait(&x, 1, IB_WC_WR_FLUSH_ERR);
+	all_flushed(tb, &x, &y);
 	expect_equal((uint64_t)ib_req_notify_cq(x.cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS),
 		     0);
 	expect_catastrophe(a);
+	kv_close(&y);
 	kv_close(&x);
 	again(tb, a);
 }
