@@ -83,6 +83,7 @@ struct modifying {
 	const char *call;
 	struct attributes asked;
 	unsigned mask;
+	const struct drv_rc_path *path; /* of a step; else NULL */
 };
 
 static struct running *by_process, *by_core, *by_steps;
@@ -126,6 +127,32 @@ W(int, ib_modify_qp, struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned m
 	return rc;
 }
 
+/* The address of a step is that of its path. */
+static void way_check(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr,
+		      const struct modifying *m)
+{
+	const struct drv_ah_attr *to = &attr->ah_attr;
+	const struct drv_rc_path *p = m->path;
+
+	MEMBERS_CHECK((&(struct passing){c,
+					 RULE_context_differs,
+					 {GUEST_QP, drv_qp_num(qp)},
+					 m->call,
+					 attr,
+					 sizeof(*attr)}),
+		      MEMBER("dlid", to->dlid, p->lid), MEMBER("sl", to->sl, p->sl),
+		      MEMBER("src_path_bits", to->src_path_bits, p->src_path_bits),
+		      MEMBER("static_rate", to->static_rate, p->static_rate),
+		      MEMBER("is_global", to->is_global, p->is_global),
+		      MEMBER("sgid_index", to->sgid_index, p->sgid_index),
+		      MEMBER("hop_limit", to->hop_limit, p->hop_limit),
+		      MEMBER("traffic_class", to->traffic_class, p->traffic_class),
+		      MEMBER("flow_label", to->flow_label, p->flow_label),
+		      MEMBER("dgid, first half", be64_load(to->dgid), be64_load(p->dgid)),
+		      MEMBER("dgid, second half", be64_load(to->dgid + 8), be64_load(p->dgid + 8)),
+		      MEMBER("dmac, last bytes", be32_load(to->dmac + 2), be32_load(p->dmac + 2)));
+}
+
 void attributes_modify(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr,
 		       unsigned mask)
 {
@@ -139,6 +166,8 @@ void attributes_modify(struct checker *c, const struct drv_qp *qp, const struct 
 	TAKE(&is, attr);
 	compare(c, drv_qp_num(qp), above->call, attr, sizeof(*attr), &is, &above->asked,
 		mask & above->mask);
+	if (c && above->path && mask & IBV_QP_AV)
+		way_check(c, qp, attr, above);
 }
 
 /* --- the steps of a connection --- */
@@ -178,7 +207,7 @@ static int step(const char *call, int (*real)(struct drv_qp *qp, const struct dr
 		struct drv_qp *qp, const struct drv_rc_path *path)
 {
 	__attribute__((cleanup(running_drop))) struct modifying m = {
-		.call = call, .asked = of_path(path), .mask = STEPS};
+		.call = call, .asked = of_path(path), .mask = STEPS, .path = path};
 
 	running_begin(&m.running, &by_steps);
 	return real(qp, path);
@@ -202,6 +231,20 @@ W(int, drv_qp_to_rts, struct drv_qp *qp, const struct drv_rc_path *path)
 W(int, drv_qp_connect, struct drv_qp *qp, const struct drv_rc_path *path)
 {
 	return step("drv_qp_connect", __real_drv_qp_connect, qp, path);
+}
+
+W(int, drv_ud_qp_start, struct drv_qp *qp, unsigned port, unsigned pkey_index, uint32_t qkey,
+  uint32_t sq_psn)
+{
+	const struct drv_qp_attr attr = {
+		.port_num = port, .pkey_index = pkey_index, .qkey = qkey, .sq_psn = sq_psn};
+	__attribute__((cleanup(running_drop))) struct modifying m = {
+		.call = "drv_ud_qp_start",
+		.mask = IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY | IBV_QP_SQ_PSN};
+
+	TAKE(&m.asked, &attr);
+	running_begin(&m.running, &by_steps);
+	return __real_drv_ud_qp_start(qp, port, pkey_index, qkey, sq_psn);
 }
 
 /* --- queries, from the innermost layer outwards --- */

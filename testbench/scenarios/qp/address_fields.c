@@ -6,6 +6,8 @@
  */
 #include "testbench/services.h"
 
+#include <errno.h>
+
 enum {
 	QKEY = 0x22222222,
 	GRH_AREA = 40,
@@ -13,7 +15,11 @@ enum {
 	HOPS = 9,
 	SL = 12,
 	CLASS = 0x5a,
-	FLOW = 0xabcde
+	FLOW = 0xabcde,
+	PKEY_AT = 3,
+	READS = 2,
+	READS_HERE = 8,
+	PSN = 0x654321
 };
 enum { GRH_HOP_LIMIT = 7, GRH_VERSION = 6 }; /* byte of a GRH, and what its first bits say */
 
@@ -51,6 +57,9 @@ static void connection(struct tb *tb, struct tb_end *a, unsigned access)
 	struct drv_qp_attr attr;
 
 	path.access = access;
+	path.pkey_index = PKEY_AT;
+	path.max_rd_atomic = READS;
+	path.max_dest_rd_atomic = READS_HERE;
 	path.is_global = true;
 	path.sgid_index = 1;
 	path.sl = SL;
@@ -61,12 +70,38 @@ static void connection(struct tb *tb, struct tb_end *a, unsigned access)
 	must(drv_qp_connect(x, &path));
 	must(drv_qp_query(x, &attr));
 	expect_equal(attr.qp_access_flags, access);
+	expect_equal(attr.pkey_index, PKEY_AT);
+	expect_equal(attr.max_rd_atomic, READS);
+	expect_equal(attr.max_dest_rd_atomic, READS_HERE);
 	expect_equal(attr.ah_attr.sgid_index, 1);
 	expect_equal(attr.ah_attr.sl, SL);
 	expect_equal(attr.ah_attr.hop_limit, HOPS);
 	expect_equal(attr.ah_attr.traffic_class, CLASS);
 	expect_equal(attr.ah_attr.flow_label, FLOW);
 	destroy_qp(x);
+}
+
+/* What a datagram queue pair is started with; and a step that is refused ends the connection. */
+static void starts(struct tb *tb, struct tb_end *a)
+{
+	struct drv_qp *ud = new_qp(a, .type = IBV_QPT_UD), *rc = new_qp(a);
+	struct drv_rc_path path = path_to(a->peer, drv_qp_num(a->peer->qp[0]));
+	struct drv_qp_attr attr;
+
+	must(drv_ud_qp_start(ud, 1, PKEY_AT, QKEY, PSN));
+	must(drv_qp_query(ud, &attr));
+	expect_equal(attr.pkey_index, PKEY_AT);
+	expect_equal(attr.qkey, QKEY);
+	expect_equal(attr.sq_psn, PSN);
+	path.path_mtu = (enum ibv_mtu)(IBV_MTU_4096 + 1);
+	must_fail(-EINVAL, drv_qp_connect(rc, &path));
+	must(drv_qp_query(rc, &attr));
+	expect_equal(attr.qp_state, IBV_QPS_INIT);
+	path.path_mtu = IBV_MTU_4096;
+	must(drv_qp_to_rtr(rc, &path));
+	must(drv_qp_to_rts(rc, &path));
+	destroy_qp(rc);
+	destroy_qp(ud);
 }
 
 SCENARIO(address_fields, "each field of an address, and each right, reaches its own place")
@@ -77,4 +112,5 @@ SCENARIO(address_fields, "each field of an address, and each right, reaches its 
 	datagram(tb, a, b);
 	for_each_row(i, rights)
 		connection(tb, a, rights[i]);
+	starts(tb, a);
 }
