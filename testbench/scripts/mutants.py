@@ -228,8 +228,14 @@ def reached_by(scenarios, jobs, folder):
     return dict(sorted(reached.items(), key=lambda item: len(item[1])))
 
 
+@functools.cache
+def scenarios_all():
+    text = "".join(f.read_text() for f in pathlib.Path("testbench/scenarios").glob("*/*.c"))
+    return set(re.findall(r"^\w*SCENARIO\w*\(\s*(\w+),", text, re.M))
+
+
 def has_scenario(name):
-    return any(pathlib.Path("testbench/scenarios").glob(f"*/{name}.c"))
+    return name in scenarios_all()
 
 
 CONFIGURATIONS = [
