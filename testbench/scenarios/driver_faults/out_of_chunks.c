@@ -3,7 +3,8 @@
  * The next queue pair and the next key are the first ones in a chunk of their tables, so chunks must be
  * mapped for them; and no doorbell record is free. The host has no page left, at each place where the driver asks
  * for one in turn. Each call that fails gives back what it had taken: its number, and the chunks that it
- * had mapped for it in other tables.
+ * had mapped for it in other tables. Then the host has single pages only, and the last one is given
+ * somewhere within a chunk: the pages that the chunk had already are given back, too.
  */
 #include "testbench/harm.h"
 
@@ -12,18 +13,23 @@ enum {
 	CHUNK_QPS = CHUNK / 256, /* contexts; the chunks of their other tables begin there, too */
 	CHUNK_KEYS = CHUNK / 64,
 	RECORDS = 512, /* in a page */
-	PLACES_MAX = 100
+	PLACES_MAX = 100,
+	SINGLES_MAX = 64 * 12, /* pages of all chunks, and a few more */
+	SINGLES_STEP = 61
 };
 
-/* The host's own operations, and how many more pages it gives. */
+/* The host's own operations, how many more times it gives pages, and how many at once. */
 static struct {
 	const struct platform_ops *real;
 	struct platform_ops ops;
 	unsigned left;
+	size_t most;
 } host;
 
 static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 {
+	if (bytes > host.most)
+		return NULL;
 	return host.left && host.left-- ? host.real->pages_alloc(p, bytes, bus) : NULL;
 }
 
@@ -121,18 +127,15 @@ static unsigned fill_records(struct tb *tb, struct tb_end *a, struct drv_qp *qps
 	return n;
 }
 
-SCENARIO(out_of_chunks, "no page for the first number of a chunk, at each place in turn")
+/* More pages each time, until all objects are made. Returns how often. */
+static unsigned until_made(struct tb *tb, struct tb_end *a, size_t most, unsigned step,
+			   unsigned max)
 {
-	static struct drv_qp *qps[RECORDS];
-	unsigned n, filled;
+	unsigned times = 0;
 	int rc = -ENOMEM;
 
-	filled = fill_records(tb, a, qps);
-	come_to_chunk(tb, a);
-	host.real = a->platform->ops;
-	host.ops = *host.real;
-	host.ops.pages_alloc = pages_alloc;
-	for (n = 0; rc == -ENOMEM && n < PLACES_MAX && still_right(); n++) {
+	host.most = most;
+	for (unsigned n = 0; rc == -ENOMEM && n < max && still_right(); n += step, times++) {
 		const size_t used = host_pages_used(a->host);
 		struct objects o = {0};
 
@@ -144,7 +147,24 @@ SCENARIO(out_of_chunks, "no page for the first number of a chunk, at each place 
 		expect_equal(host_pages_used(a->host), used);
 	}
 	expect_equal(rc, 0);
+	return times;
+}
+
+SCENARIO(out_of_chunks, "no page for the first number of a chunk, at each place in turn")
+{
+	static struct drv_qp *qps[RECORDS];
+	unsigned n, filled;
+
+	filled = fill_records(tb, a, qps);
+	come_to_chunk(tb, a);
+	host.real = a->platform->ops;
+	host.ops = *host.real;
+	host.ops.pages_alloc = pages_alloc;
+	n = until_made(tb, a, SIZE_MAX, 1, PLACES_MAX);
 	expect_that(n, >=, 8);
+	come_to_chunk(tb, a);
+	n = until_made(tb, a, PLATFORM_PAGE_SIZE, SINGLES_STEP, SINGLES_MAX);
+	expect_that(n, >=, 4);
 	while (filled && still_right())
 		must(drv_qp_destroy(qps[--filled]));
 }
