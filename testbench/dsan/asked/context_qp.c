@@ -79,6 +79,18 @@ static void path_says(struct compared *c, const struct qp_path *p, const struct 
 		bytes_differ(c, "qp_path.rgid", qp_path_rgid_cptr(p), sizeof(ah->dgid));
 }
 
+/* So have they its version of RoCE. Source: Linux __mlx4_ib_modify_qp: rlkey_roce_mode */
+static void roce_says(struct compared *c, const struct qpc *q, const struct drv_ah_attr *ah,
+		      unsigned port)
+{
+	const struct drv_device *dev = c->ask->dev;
+
+	if (!port || !dev || !ask_on_ethernet(c->ask, port) || ah->sgid_index >= DRV_ETH_TABLE)
+		return;
+	SAYS(c, qpc, q, roce_mode,
+	     dev->eth[port].gids[ah->sgid_index].version == 2 ? QP_ROCE_V2 : QP_ROCE_V1);
+}
+
 /* The device takes an attribute of a later transition only if its bit is set. */
 struct attribute {
 	unsigned mask;
@@ -168,8 +180,10 @@ static void attributes_say(struct compared *c, const struct qpc *q, const struct
 		SAYS(c, qpc, q, mtu, attr->path_mtu);
 	if (mask & IBV_QP_PKEY_INDEX)
 		SAYS(c, qp_path, qpc_primary_const(q), pkey_index, attr->pkey_index);
-	if (mask & IBV_QP_AV)
+	if (mask & IBV_QP_AV) {
 		path_says(c, qpc_primary_const(q), &attr->ah_attr, port);
+		roce_says(c, q, &attr->ah_attr, port);
+	}
 	if (mask & IBV_QP_TIMEOUT)
 		SAYS(c, qp_path, qpc_primary_const(q), ack_timeout, attr->timeout);
 	if (!(mask & IBV_QP_ALT_PATH))
