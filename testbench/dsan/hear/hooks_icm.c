@@ -82,6 +82,40 @@ static bool is_missing(const struct drv_icm_table *t, unsigned n)
 	       hca_icm_bus(c->host.hca, t->virt + (uint64_t)n * DRV_CHUNK_BYTES, &bus);
 }
 
+/* The pages of a chunk end where its table does, or nobody else's table begins there. Source: Linux
+ * mlx4_init_icm_table: chunk_size of the last chunk */
+static void chunk_end_check(const struct drv_icm_table *t, unsigned n, const void *pc)
+{
+	const struct drv_profile *profile = &t->dev->profile;
+	struct checker *c = checker_of_host(t->dev->p->host);
+	const uint64_t begin = t->virt + (uint64_t)n * DRV_CHUNK_BYTES;
+	const unsigned pages = t->chunks[n] ? t->chunks[n]->icm.pages : 0;
+
+	for (unsigned i = 0; c && i < DRV_TABLES; i++) {
+		const uint64_t other = profile->base[i];
+
+		if (!profile->entry_bytes[i] || other <= begin ||
+		    other >= begin + (uint64_t)pages * PLATFORM_PAGE_SIZE)
+			continue;
+		checker_report(c, &(struct breach){RULE_icm_overlap, {0}, pc, NULL},
+			       "chunk %u of table %u, sized by chunk_get and chunk_pages, has %u "
+			       "pages from 0x%llx of ICM on, and table %u begins at 0x%llx",
+			       n, (unsigned)(t - t->dev->tables), pages, (unsigned long long)begin,
+			       i, (unsigned long long)other);
+		return;
+	}
+}
+
+W(int, drv_table_init, struct drv_device *dev, struct drv_icm_table *t, uint64_t virt,
+  unsigned entry_bytes, uint32_t entries, uint32_t reserved)
+{
+	const int rc = __real_drv_table_init(dev, t, virt, entry_bytes, entries, reserved);
+
+	for (unsigned n = 0; !rc && n < t->n_chunks; n++)
+		chunk_end_check(t, n, HERE);
+	return rc;
+}
+
 /* The entries are used now, or no longer: so are their chunks. */
 static void chunks_after(const struct drv_icm_table *t, uint32_t first, uint32_t last, int more,
 			 const char *call)
