@@ -50,12 +50,12 @@ static int close_all(struct all *x)
 		       : 0;
 }
 
-static int connect_self(struct all *x)
+static int connect_to(struct all *x, uint32_t qpn)
 {
 	struct ibv_port_attr port;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
 				   .path_mtu = IBV_MTU_1024,
-				   .dest_qp_num = x->qp->qp_num,
+				   .dest_qp_num = qpn,
 				   .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
 				   .max_dest_rd_atomic = 1,
 				   .max_rd_atomic = 1,
@@ -78,6 +78,11 @@ static int connect_self(struct all *x)
 	return ibv_modify_qp(x->qp, &attr,
 			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int connect_self(struct all *x)
+{
+	return connect_to(x, x->qp->qp_num);
 }
 
 static inline int destroy_qp_of(struct all *x)
