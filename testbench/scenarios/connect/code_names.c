@@ -68,6 +68,19 @@ static void statuses(struct tb *tb)
 		IB_WC_LOC_ACCESS_ERR, IB_WC_REM_INV_REQ_ERR,  IB_WC_REM_ACCESS_ERR,
 		IB_WC_REM_OP_ERR,     IB_WC_RETRY_EXC_ERR,    IB_WC_RNR_RETRY_EXC_ERR,
 		IB_WC_FATAL_ERR,      IB_WC_RESP_TIMEOUT_ERR, IB_WC_GENERAL_ERR};
+	/* Source: rdma-core ibv_wc_status_str */
+	static const struct {
+		enum ibv_wc_status status;
+		const char *text;
+	} own[] = {
+		{IBV_WC_LOC_EEC_OP_ERR, "local EE context operation error"},
+		{IBV_WC_WR_FLUSH_ERR, "Work Request Flushed Error"},
+		{IBV_WC_LOC_RDD_VIOL_ERR, "local RDD violation error"},
+		{IBV_WC_REM_INV_RD_REQ_ERR, "remote invalid RD request"},
+		{IBV_WC_REM_ABORT_ERR, "aborted error"},
+		{IBV_WC_INV_EECN_ERR, "invalid EE context number"},
+		{IBV_WC_INV_EEC_STATE_ERR, "invalid EE context state"},
+	};
 	const char *kernel[IB_WC_GENERAL_ERR + 1], *user[IBV_WC_GENERAL_ERR + 1];
 
 	for (unsigned i = 0; i < ARRAY_SIZE(kernel); i++)
@@ -79,8 +92,28 @@ static void statuses(struct tb *tb)
 	expect_true(!strcmp(kernel[IB_WC_SUCCESS], "success"));
 	for (unsigned i = 0; i < ARRAY_SIZE(same); i++)
 		expect_true(!strcmp(kernel[same[i]], user[same[i]]));
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		expect_true(!strcmp(user[own[i].status], own[i].text));
+	expect_true(!strcmp(ibv_wc_status_str((enum ibv_wc_status)NO_CODE), "unknown"));
 	expect_true(!strcmp(ib_wc_status_msg((enum ib_wc_status)NO_CODE), "unrecognized status"));
 	expect_true(!strcmp(ib_wc_status_msg(IB_WC_GENERAL_ERR + 1), "unrecognized status"));
+}
+
+/* Source: rdma-core ibv_port_state_str */
+static void port_states(struct tb *tb)
+{
+	static const char *const texts[] = {
+		[IBV_PORT_NOP] = "no state change (NOP)",
+		[IBV_PORT_DOWN] = "down",
+		[IBV_PORT_INIT] = "init",
+		[IBV_PORT_ARMED] = "armed",
+		[IBV_PORT_ACTIVE] = "active",
+		[IBV_PORT_ACTIVE_DEFER] = "active defer",
+		[IBV_PORT_ACTIVE_DEFER + 1] = "unknown",
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(texts); i++)
+		expect_true(!strcmp(ibv_port_state_str((enum ibv_port_state)i), texts[i]));
 }
 
 SCENARIO(code_names, "each code has its own text", .no_qps = true)
@@ -89,4 +122,5 @@ SCENARIO(code_names, "each code has its own text", .no_qps = true)
 	events(tb);
 	statuses(tb);
 	async_events(tb);
+	port_states(tb);
 }

@@ -36,7 +36,7 @@ static const struct ibv_qp_attr connection = {
 	.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 	.ah_attr = {.grh = {.dgid = {.raw = {0xfe, 0x80, [7] = 1, [8] = 2, [15] = 3}},
 			    .flow_label = 0x9abcd,
-			    .sgid_index = 0,
+			    .sgid_index = 1,
 			    .hop_limit = 61,
 			    .traffic_class = 0x7e},
 		    .dlid = 0x1234,
@@ -49,6 +49,12 @@ static const struct ibv_qp_attr connection = {
 			.sl = 7,
 			.src_path_bits = 1,
 			.static_rate = IBV_RATE_10_GBPS,
+			.is_global = 1,
+			.grh = {.dgid = {.raw = {0xfe, 0x80, [6] = 5, [9] = 6, [14] = 7}},
+				.flow_label = 0x54321,
+				.sgid_index = 2,
+				.hop_limit = 17,
+				.traffic_class = 0x81},
 			.port_num = 2},
 	.pkey_index = 3,
 	.alt_pkey_index = 4,
@@ -254,6 +260,7 @@ static void same_path(struct tb *tb, const struct drv_ah_attr *got, const struct
 	if (!want->is_global)
 		return;
 	expect_equal(got->flow_label, want->grh.flow_label);
+	expect_equal(got->sgid_index, want->grh.sgid_index);
 	expect_equal(got->hop_limit, want->grh.hop_limit);
 	expect_equal(got->traffic_class, want->grh.traffic_class);
 	expect_true(!memcmp(got->dgid, want->grh.dgid.raw, DRV_GID_BYTES));
@@ -289,7 +296,7 @@ static void driver_has(struct tb *tb, struct tb_end *end, const struct maker *m)
 
 SCENARIO(process_attributes,
 	 "each attribute of a queue pair, from a process to the device and back", .no_qps = true,
-	 .any_packets = true, .lmc = 2, .settings = {"hca.ports=2"})
+	 .any_packets = true, .lmc = 2, .settings = {"hca.ports=2", "hca.log_gids=4"})
 {
 	struct process *worker = start_worker(a);
 	struct maker m = {.p = {.file = "domain"}};

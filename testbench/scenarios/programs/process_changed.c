@@ -60,6 +60,9 @@ static int rights(struct by_calls *x)
 	GIVES(change(x, LOCAL | IBV_ACCESS_RELAXED_ORDERING), 0);
 	GIVES(reach(x, false), 0);
 	GIVES(change(x, LOCAL | WRITE | IBV_ACCESS_RELAXED_ORDERING), 0);
+	for (unsigned right = 0; right <= IBV_ACCESS_MW_BIND; right = right ? 2 * right : 1)
+		GIVES(change(x, LOCAL | (int)right), 0); /* any one */
+	GIVES(change(x, LOCAL | WRITE), 0);
 	errno = 0;
 	GIVES(change(x, WRITE), IBV_REREG_MR_ERR_CMD);
 	GIVES(errno, EINVAL);

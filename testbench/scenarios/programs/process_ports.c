@@ -13,7 +13,17 @@
 #include <endian.h>
 #include <infiniband/driver.h>
 
-enum { PORTS = 2, WRONG = 3, QKEY = 0x1234, PKEY = 0x9234, PKEY_AT = 5, PKEYS = 128, GIDS = 128 };
+enum {
+	PORTS = 2,
+	WRONG = 3,
+	WRONG_PKEYS = 5,
+	SM_SL = 6,
+	QKEY = 0x1234,
+	PKEY = 0x9234,
+	PKEY_AT = 5,
+	PKEYS = 128,
+	GIDS = 128
+};
 
 struct truth {
 	struct program p;
@@ -96,6 +106,21 @@ static int pkeys_are(void *arg)
 	return 0;
 }
 
+/* The manager of port 1 is reached by a service level of its own. */
+static void set_sm_sl(struct tb *tb, struct tb_end *a)
+{
+	struct port_info info;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = 1);
+	info = port_info_to_set(&answer);
+	port_info_set_sm_sl(&info, SM_SL);
+	port_info_set_client_rereg(&info, 1);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1,
+	    .data = &info);
+	expect_event(a, IBV_EVENT_CLIENT_REREGISTER);
+}
+
 /* Port 1 has a P_Key that port 2 has not. */
 static void add_pkey(struct tb *tb, struct tb_end *a)
 {
@@ -109,7 +134,7 @@ static void add_pkey(struct tb *tb, struct tb_end *a)
 	expect_event(a, IBV_EVENT_PKEY_CHANGE);
 }
 
-/* Datagrams with a wrong Q_Key, which port 1 counts. */
+/* Datagrams with a wrong Q_Key, and some with a wrong P_Key: port 1 counts each kind. */
 static void violate(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_qp *x = new_qp(b, .type = IBV_QPT_UD), *y = new_qp(a, .type = IBV_QPT_UD);
@@ -120,6 +145,9 @@ static void violate(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	send_on(b, x, .len = 16, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY,
 		.repeat = WRONG);
 	expect_cqes(b, WRONG);
+	for (unsigned i = 0; i < WRONG_PKEYS; i++)
+		inject(a, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY + 1, .pkey = 0x8001,
+		       .len = 24);
 	pass_time(CFG_US(50));
 	destroy_qp(y);
 	destroy_qp(x);
@@ -135,6 +163,7 @@ SCENARIO(process_ports, "a process is told all of each of two ports", .qps = 0, 
 	t = (struct truth){.p = {.file = "domain"}};
 	must(drv_query_device(a->dev, &t.device));
 	add_pkey(tb, a);
+	set_sm_sl(tb, a);
 	violate(tb, a, b);
 	run_in(worker, program_open, &t.p);
 	for_each_row(i, ports) {
@@ -144,6 +173,8 @@ SCENARIO(process_ports, "a process is told all of each of two ports", .qps = 0, 
 		t.port = ports[i];
 		must(drv_query_port(a->dev, t.port, of));
 		expect_equal(of->bad_qkeys, t.port == 1 ? WRONG : 0);
+		expect_equal(of->bad_pkeys, t.port == 1 ? WRONG_PKEYS : 0);
+		expect_equal(of->sm_sl, t.port == 1 ? SM_SL : 0);
 		expect_that(of->gid_count, <=, GIDS);
 		expect_that(of->pkey_count, <=, PKEYS);
 		for (unsigned k = 0; k < of->gid_count && still_right(); k++)

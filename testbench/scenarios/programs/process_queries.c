@@ -13,18 +13,19 @@
 #include <errno.h>
 #include <string.h>
 
-enum { GIDS = 512, NO_PORT = 9, NO_RATE = 99, UNTOUCHED = 77 };
+enum { GIDS = 512, NO_PORT = 9, NO_RATE = 99, UNTOUCHED = 77, SYS_CHARS = 22 };
 
 struct truth {
 	struct drv_device_attr device;
 	struct drv_port_attr port;
 	uint8_t gid[DRV_GID_BYTES];
+	unsigned mhz;
 	unsigned gids; /* of all ports; over InfiniBand each has the prefix of its subnet */
 };
 
 #define DIFFER(a, b) ((uint64_t)(a) != (uint64_t)(b))
 
-static int device_is(struct ibv_context *c, const struct drv_device_attr *d)
+static int device_is(struct ibv_context *c, const struct drv_device_attr *d, unsigned mhz)
 {
 	const struct ibv_query_device_ex_input unknown = {.comp_mask = 1};
 	struct ibv_device_attr_ex ex = {.comp_mask = UNTOUCHED};
@@ -32,7 +33,7 @@ static int device_is(struct ibv_context *c, const struct drv_device_attr *d)
 
 	if (ibv_query_device_ex(c, &unknown, &ex) != EINVAL || ex.comp_mask != UNTOUCHED)
 		return __LINE__;
-	if (ibv_query_device_ex(c, NULL, &ex) || !ex.hca_core_clock ||
+	if (ibv_query_device_ex(c, NULL, &ex) || DIFFER(ex.hca_core_clock, mhz * 1000) ||
 	    DIFFER(ex.phys_port_cnt_ex, d->ports) ||
 	    DIFFER(ex.device_cap_flags_ex, is->device_cap_flags))
 		return __LINE__;
@@ -104,7 +105,13 @@ static int limits_are(struct ibv_context *c, const struct drv_device_attr *d)
 static int names_are(struct ibv_context *c, const struct drv_device_attr *d)
 {
 	if (DIFFER(be64toh(ibv_get_device_guid(c->device)), d->node_guid) ||
-	    strcmp(ibv_get_device_name(c->device), c->device->name))
+	    strcmp(ibv_get_device_name(c->device), c->device->name) ||
+	    c->num_comp_vectors != (int)d->comp_vectors)
+		return __LINE__;
+	if (strncmp(c->device->ibdev_path, "/sys/class/infiniband/", SYS_CHARS) ||
+	    strcmp(c->device->ibdev_path + SYS_CHARS, c->device->name) ||
+	    strcmp(c->device->dev_name, "uverbs0") ||
+	    strcmp(c->device->dev_path, "/sys/class/infiniband_verbs/uverbs0"))
 		return __LINE__;
 	if (strcmp(ibv_node_type_str(IBV_NODE_CA), "InfiniBand channel adapter") ||
 	    strcmp(ibv_node_type_str(IBV_NODE_SWITCH), "unknown") ||
@@ -179,10 +186,24 @@ static int rates_are(void)
 		enum ibv_rate rate;
 		int mult, mbps;
 	} rates[] = {
-		{IBV_RATE_2_5_GBPS, 1, 2500},    {IBV_RATE_5_GBPS, 2, 5000},
-		{IBV_RATE_10_GBPS, 4, 10000},    {IBV_RATE_20_GBPS, 8, 20000},
-		{IBV_RATE_40_GBPS, 16, 40000},   {IBV_RATE_80_GBPS, 32, 80000},
-		{IBV_RATE_120_GBPS, 48, 120000},
+		{IBV_RATE_2_5_GBPS, 1, 2500},       {IBV_RATE_5_GBPS, 2, 5000},
+		{IBV_RATE_10_GBPS, 4, 10000},       {IBV_RATE_20_GBPS, 8, 20000},
+		{IBV_RATE_30_GBPS, 12, 30000},      {IBV_RATE_40_GBPS, 16, 40000},
+		{IBV_RATE_60_GBPS, 24, 60000},      {IBV_RATE_80_GBPS, 32, 80000},
+		{IBV_RATE_120_GBPS, 48, 120000},    {IBV_RATE_28_GBPS, 11, 28125},
+		{IBV_RATE_50_GBPS, 20, 53125},      {IBV_RATE_400_GBPS, 160, 425000},
+		{IBV_RATE_600_GBPS, 240, 637500},   {IBV_RATE_800_GBPS, 320, 850000},
+		{IBV_RATE_1200_GBPS, 480, 1275000},
+	};
+	/* encoded with 66 bits for 64: no multiples of the base rate */
+	static const struct {
+		enum ibv_rate rate;
+		int mbps;
+	} odd[] = {
+		{IBV_RATE_14_GBPS, 14062},   {IBV_RATE_56_GBPS, 56250},
+		{IBV_RATE_112_GBPS, 112500}, {IBV_RATE_168_GBPS, 168750},
+		{IBV_RATE_25_GBPS, 25781},   {IBV_RATE_100_GBPS, 103125},
+		{IBV_RATE_200_GBPS, 206250}, {IBV_RATE_300_GBPS, 309375},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++)
@@ -191,10 +212,14 @@ static int rates_are(void)
 		    ibv_rate_to_mbps(rates[i].rate) != rates[i].mbps ||
 		    mbps_to_ibv_rate(rates[i].mbps) != rates[i].rate)
 			return __LINE__;
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++)
+		if (ibv_rate_to_mult(odd[i].rate) != -1 ||
+		    ibv_rate_to_mbps(odd[i].rate) != odd[i].mbps ||
+		    mbps_to_ibv_rate(odd[i].mbps) != odd[i].rate)
+			return __LINE__;
 	if (ibv_rate_to_mult((enum ibv_rate)NO_RATE) != -1 ||
 	    ibv_rate_to_mbps((enum ibv_rate)NO_RATE) != -1 ||
-	    ibv_rate_to_mult(IBV_RATE_MAX) != -1 || ibv_rate_to_mbps(IBV_RATE_MAX) != -1 ||
-	    ibv_rate_to_mult(IBV_RATE_14_GBPS) != -1 || ibv_rate_to_mbps(IBV_RATE_14_GBPS) != 14062)
+	    ibv_rate_to_mult(IBV_RATE_MAX) != -1 || ibv_rate_to_mbps(IBV_RATE_MAX) != -1)
 		return __LINE__;
 	return mult_to_ibv_rate(-1) == IBV_RATE_MAX && mbps_to_ibv_rate(1) == IBV_RATE_MAX
 		       ? 0
@@ -211,6 +236,10 @@ static int clock_runs(struct ibv_context *c)
 	if (ibv_query_rt_values_ex(c, &late) || late.comp_mask != IBV_VALUES_MASK_RAW_CLOCK ||
 	    late.raw_clock.tv_nsec <= early.raw_clock.tv_nsec)
 		return __LINE__;
+	/* what it does not know, it does not tell */
+	late.comp_mask = IBV_VALUES_MASK_RAW_CLOCK | IBV_VALUES_MASK_RESERVED;
+	if (ibv_query_rt_values_ex(c, &late) || late.comp_mask != IBV_VALUES_MASK_RAW_CLOCK)
+		return __LINE__;
 	late.comp_mask = 0;
 	return ibv_query_rt_values_ex(c, &late) || late.comp_mask ? __LINE__ : 0;
 }
@@ -225,7 +254,7 @@ static int program(void *arg)
 	if (!c || n != 1 || list[n])
 		return __LINE__;
 	ibv_free_device_list(list);
-	rc = device_is(c, &t->device);
+	rc = device_is(c, &t->device, t->mhz);
 	if (!rc)
 		rc = limits_are(c, &t->device);
 	if (!rc)
@@ -250,6 +279,7 @@ SCENARIO(process_queries, "a program is told what the driver knows of device, po
 
 	must(drv_query_device(a->dev, &t.device));
 	must(drv_query_port(a->dev, 1, &t.port));
+	must(drv_query_clock(a->dev, &t.mhz));
 	for (unsigned port = 1; port <= t.device.ports; port++)
 		t.gids += t.device.gids[port];
 	must(drv_query_gid(a->dev, 1, 0, t.gid));

@@ -11,7 +11,14 @@
 
 #include <fcntl.h>
 
-enum { NO_SUCH = 0x7fffff, TOO_MANY = 1 << 30, NO_VECTOR = 1000, ROOM = 4, UNKNOWN = 1 << 20 };
+enum {
+	NO_SUCH = 0x7fffff,
+	TOO_MANY = 1 << 30,
+	NO_VECTOR = 1000,
+	ROOM = 4,
+	ODD = 6,
+	UNKNOWN = 1 << 20
+};
 
 static int regions(void *arg)
 {
@@ -96,8 +103,9 @@ static int extended_queues(void *arg)
 static int shared_queues(void *arg)
 {
 	struct program *p = arg;
-	struct ibv_srq_init_attr_ex init = {.attr = {.max_wr = ROOM, .max_sge = 1}, .pd = p->pd};
+	struct ibv_srq_init_attr_ex init = {.attr = {.max_wr = ODD, .max_sge = 2}, .pd = p->pd};
 	uint32_t number = NO_SUCH;
+	struct ibv_srq_attr size;
 	struct ibv_srq *srq;
 
 	REFUSED(ibv_create_srq_ex(p->context, &init), EINVAL);
@@ -107,12 +115,30 @@ static int shared_queues(void *arg)
 	init.comp_mask |= IBV_SRQ_INIT_ATTR_XRCD;
 	init.xrcd = p->xrcd;
 	REFUSED(ibv_create_srq_ex(p->context, &init), EINVAL);
+	init.comp_mask |= IBV_SRQ_INIT_ATTR_CQ; /* and there is none */
+	REFUSED(ibv_create_srq_ex(p->context, &init), EINVAL);
+	init.cq = p->cq;
+	init.xrcd = NULL;
+	REFUSED(ibv_create_srq_ex(p->context, &init), EINVAL);
+	init.xrcd = p->xrcd;
+	init.pd = NULL;
+	REFUSED(ibv_create_srq_ex(p->context, &init), EINVAL);
+	init.pd = p->pd;
+	init.srq_type = (enum ibv_srq_type)(IBV_SRQT_XRC + 1);
+	REFUSED(ibv_create_srq_ex(p->context, &init), EINVAL);
+	init.srq_type = IBV_SRQT_BASIC;
+	init.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TM;
+	REFUSED(ibv_create_srq_ex(p->context, &init), EOPNOTSUPP);
+	init.srq_type = IBV_SRQT_XRC;
 	init.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_RESERVED;
 	REFUSED(ibv_create_srq_ex(p->context, &init), EOPNOTSUPP);
 	/* without the bit the type does not count */
 	init.comp_mask = IBV_SRQ_INIT_ATTR_PD;
 	srq = ibv_create_srq_ex(p->context, &init);
 	if (!srq || srq->pd != p->pd)
+		return __LINE__;
+	if (ibv_query_srq(srq, &size) || init.attr.max_wr != size.max_wr ||
+	    init.attr.max_sge != size.max_sge || size.max_wr < ODD)
 		return __LINE__;
 	GIVES(ibv_get_srq_num(srq, &number), EOPNOTSUPP);
 	GIVES(number, NO_SUCH);

@@ -55,7 +55,7 @@ static int sends(struct program *p, struct ibv_qp *qp, struct ibv_ah *ah)
 	struct ibv_sge sges[64] = {{(uintptr_t)p->buf, LEN, p->mr->lkey}};
 	struct ibv_send_wr wr[3], *bad;
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		for (unsigned j = 0; j < 3; j++)
 			wr[j] = (struct ibv_send_wr){.wr_id = j,
 						     .next = j < 2 ? &wr[j + 1] : NULL,
@@ -70,8 +70,10 @@ static int sends(struct program *p, struct ibv_qp *qp, struct ibv_ah *ah)
 			wr[1].wr.ud.ah = NULL;
 		else if (i == 2)
 			wr[1].opcode = (enum ibv_wr_opcode)NO_OPCODE;
-		else
+		else if (i == 3)
 			wr[1].num_sge = 64;
+		else
+			wr[1].opcode = IBV_WR_BIND_MW; /* of no window */
 		bad = NULL;
 		if (ibv_post_send(qp, wr, &bad) != EINVAL || bad != &wr[1] || program_wait(p) ||
 		    p->wc.wr_id)

@@ -63,6 +63,35 @@ static int creation(void *arg)
 	return 0;
 }
 
+/* A target has a domain, and neither queues nor an SRQ of its own: what stands there does not count. */
+static int target(void *arg)
+{
+	struct program *p = arg;
+	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 4, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(p->pd, &srq_init);
+	struct ibv_qp_init_attr_ex init = {.qp_type = IBV_QPT_XRC_RECV,
+					   .send_cq = p->cq,
+					   .recv_cq = p->cq,
+					   .srq = srq,
+					   .comp_mask = IBV_QP_INIT_ATTR_XRCD};
+	struct ibv_qp *qp;
+
+	if (!srq)
+		return __LINE__;
+	REFUSED(ibv_create_qp_ex(p->context, &init), EINVAL);
+	init.xrcd = p->xrcd;
+	init.comp_mask = IBV_QP_INIT_ATTR_PD;
+	init.pd = p->pd;
+	REFUSED(ibv_create_qp_ex(p->context, &init), EINVAL);
+	init.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+	qp = ibv_create_qp_ex(p->context, &init);
+	if (!qp || qp->pd || qp->send_cq || qp->recv_cq || qp->srq)
+		return __LINE__;
+	GIVES(ibv_destroy_srq(srq), 0);
+	GIVES(ibv_destroy_qp(qp), 0);
+	return 0;
+}
+
 /* Posting by calls: operations that the type of queue pair does not have. */
 static int impossible(void *arg)
 {
@@ -99,7 +128,8 @@ static int opening(void *arg)
 {
 	struct program *p = arg;
 	const unsigned all = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
-	struct ibv_qp_open_attr open = {.xrcd = p->xrcd, .qp_type = IBV_QPT_XRC_RECV};
+	struct ibv_qp_open_attr open = {
+		.xrcd = p->xrcd, .qp_type = IBV_QPT_XRC_RECV, .qp_context = p};
 	struct ibv_send_wr send = {.opcode = IBV_WR_SEND}, *bad_send = NULL;
 	struct ibv_recv_wr recv = {.num_sge = 0}, *bad_recv = NULL;
 	struct ibv_qp *qp;
@@ -131,7 +161,14 @@ static int opening(void *arg)
 	    ibv_post_recv(qp, &recv, &bad_recv) != EINVAL || bad_recv != &recv)
 		return __LINE__;
 	GIVES(ibv_destroy_qp(qp), 0);
+	open.comp_mask = all | IBV_QP_OPEN_ATTR_CONTEXT;
+	qp = ibv_open_qp(p->context, &open);
+	if (!qp || qp->qp_context != p)
+		return __LINE__;
+	GIVES(ibv_close_xrcd(p->xrcd), EBUSY);
 	GIVES(ibv_destroy_qp(p->qp), 0);
+	GIVES(ibv_close_xrcd(p->xrcd), EBUSY); /* the handle alone holds it */
+	GIVES(ibv_destroy_qp(qp), 0);
 	return 0;
 }
 
@@ -146,7 +183,7 @@ static int close_all(void *arg)
 SCENARIO(process_wrong_qps, "wrong arguments for calls that make or open a queue pair",
 	 .no_qps = true, .any_packets = true)
 {
-	static int (*const groups[])(void *arg) = {creation, impossible, opening};
+	static int (*const groups[])(void *arg) = {creation, target, impossible, opening};
 	struct program p = {.file = "domain", .peer_lid = 1, .peer_qpn = NO_QP};
 	struct process *worker = start_worker(a);
 	unsigned before;

@@ -50,18 +50,26 @@ static int bind_the_other_way(struct by_calls *x)
 	struct ibv_mr *mr =
 		ibv_reg_mr(foreign, x->buf, BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
 	struct ibv_mw *mw = ibv_alloc_mw(x->pd, IBV_MW_TYPE_1),
-		      *two = ibv_alloc_mw(x->pd, IBV_MW_TYPE_2);
+		      *two = ibv_alloc_mw(x->pd, IBV_MW_TYPE_2),
+		      *theirs = ibv_alloc_mw(foreign, IBV_MW_TYPE_1);
 	struct ibv_mw_bind bind = {.wr_id = 35,
 				   .send_flags = IBV_SEND_SIGNALED,
 				   .bind_info = {.addr = at(x, WINDOW_AT), .length = WINDOW_LEN}};
 	uint32_t key;
 
-	if (!mr || !mw || !two)
+	if (!mr || !mw || !two || !theirs)
 		return __LINE__;
 	key = mw->rkey;
 	GIVES(ibv_bind_mw(x->qp[1], mw, &bind), EINVAL); /* bytes of no region */
+	bind.bind_info.length = 0;
+	GIVES(ibv_bind_mw(x->qp[1], mw, &bind), EINVAL);
+	bind.bind_info = (struct ibv_mw_bind_info){.length = WINDOW_LEN};
+	GIVES(ibv_bind_mw(x->qp[1], mw, &bind), EINVAL);
+	bind.bind_info.addr = at(x, WINDOW_AT);
 	bind.bind_info.mr = mr;
 	GIVES(ibv_bind_mw(x->qp[1], mw, &bind), EPERM);
+	GIVES(ibv_bind_mw(x->qp[1], theirs, &bind), EPERM); /* of the queue pair alone */
+	GIVES(ibv_dealloc_mw(theirs), 0);
 	bind.bind_info.mr = x->mr;
 	GIVES(ibv_bind_mw(x->qp[1], two, &bind), EINVAL);
 	bind.bind_info.mw_access_flags = IBV_ACCESS_ZERO_BASED;

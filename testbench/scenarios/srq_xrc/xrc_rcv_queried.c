@@ -138,7 +138,12 @@ static int refused(void *arg)
 	struct ibv_qp_attr attr;
 	const int mask = program_rcv_attr(p, &attr);
 	uint32_t qpn = NO_QP;
+	struct ibv_context *second = ibv_open_device(p->context->device);
+	struct ibv_pd *foreign = second ? ibv_alloc_pd(second) : NULL;
 
+	if (!foreign || ibv_alloc_xrc_rcv_qp(foreign, domain(p), &attr, mask, &qpn) != EINVAL ||
+	    ibv_dealloc_pd(foreign) || ibv_close_device(second))
+		return __LINE__;
 	if (ibv_alloc_xrc_rcv_qp(NULL, domain(p), &attr, mask, &qpn) != EINVAL ||
 	    ibv_alloc_xrc_rcv_qp(p->pd, NULL, &attr, mask, &qpn) != EINVAL ||
 	    ibv_alloc_xrc_rcv_qp(p->pd, domain(p), &attr, mask & ~IBV_QP_AV, &qpn) != EINVAL ||
