@@ -141,6 +141,7 @@ static struct ib_qp *qp_make(struct ib_pd *pd, const struct ib_qp_init_attr *att
 	qp->real_qp = qp;
 	qp->qp_num = drv_qp_num(qp->drv);
 	qp->qp_type = attr->qp_type;
+	qp->sq_sig_type = attr->sq_sig_type;
 	drv_list_init(&qp->open_list);
 	drv_list_init(&qp->xrcd_list);
 	drv_list_init(&qp->rdma_mrs);
@@ -181,6 +182,7 @@ static struct ib_qp *handle_make(struct ib_qp *real,
 	qp->real_qp = real;
 	qp->qp_num = real->qp_num;
 	qp->qp_type = real->qp_type;
+	qp->sq_sig_type = real->sq_sig_type;
 	qp->event_handler = event_handler;
 	qp->qp_context = qp_context;
 	drv_list_init(&qp->link);
@@ -401,7 +403,7 @@ int ib_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, unsigned mask,
 					 .srq = qp->srq,
 					 .xrcd = qp->xrcd,
 					 .cap = attr->cap,
-					 .sq_sig_type = IB_SIGNAL_REQ_WR,
+					 .sq_sig_type = qp->sq_sig_type,
 					 .qp_type = qp->qp_type};
 	return 0;
 }

@@ -119,6 +119,8 @@ static struct ib_qp *made_as(struct tb *tb, struct objects *o, struct ib_qp_init
 	expect_true(got.srq == asked.srq);
 	expect_true(got.xrcd == asked.xrcd);
 	expect_equal(got.qp_type, asked.qp_type);
+	expect_equal(got.sq_sig_type, asked.sq_sig_type);
+	expect_equal(attr.port_num, 1); /* as Linux's mlx4_ib says of RESET */
 	return qp;
 }
 
@@ -162,6 +164,7 @@ static void created(struct tb *tb, struct objects *o)
 		name_row("%s", rows[i].name);
 		init.event_handler = i % 2 ? no_event : other_event;
 		init.qp_context = o + i + 1;
+		init.sq_sig_type = i % 2 ? IB_SIGNAL_REQ_WR : IB_SIGNAL_ALL_WR;
 		qp = made_as(tb, o, init);
 		if (qp)
 			must(ib_destroy_qp(qp));

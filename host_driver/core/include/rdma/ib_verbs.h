@@ -529,6 +529,7 @@ struct ib_qp {
 	void *qp_context;
 	uint32_t qp_num;
 	enum ib_qp_type qp_type;
+	enum ib_sig_type sq_sig_type;
 	bool dying;             /* being destroyed: its events are dropped */
 	struct ib_gid_hold gid; /* of the real QP: of its path */
 };
