@@ -27,10 +27,11 @@ void mads_ifc_begin(const struct checker *c, const struct mad_ifc_asked *m, cons
 			continue;
 		if (came->slid != from->slid || came->sl != from->sl ||
 		    came->path_bits != from->path_bits || came->src_qp != from->src_qp ||
-		    came->has_grh != from->has_grh)
+		    came->has_grh != from->has_grh || came->pkey_index != from->pkey_index ||
+		    (came->has_grh && memcmp(came->grh, from->grh, sizeof(came->grh))))
 			mads_tell(s, RULE_context_differs, pc,
 				  "the device's agents are told another source (LID, SL, path "
-				  "bits, queue pair, GRH) than the MAD came from");
+				  "bits, queue pair, P_Key, GRH) than the MAD came from");
 		return;
 	}
 }

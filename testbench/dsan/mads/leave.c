@@ -259,6 +259,7 @@ void mads_sent(const struct drv_qp *qp, const struct drv_special_send *send, con
 	const uintptr_t memory = s ? checker_address(s->c, send->addr) : 0;
 	struct leaving **at;
 	struct smp mad;
+	unsigned sl;
 
 	if (!s || !memory || send->length != sizeof(mad))
 		return;
@@ -277,9 +278,12 @@ void mads_sent(const struct drv_qp *qp, const struct drv_special_send *send, con
 	}
 	if ((*at)->has_to)
 		address_check(s, *at, send, pc);
-	else if ((*at)->to_manager && send->dlid != told_manager_lid(s->c, s->port))
-		mads_tell(s, RULE_mad_differs, pc,
-			  "a trap goes to another LID than PortInfo says for the subnet manager");
+	else if ((*at)->to_manager &&
+		 (send->dlid != told_manager_lid(s->c, s->port, &sl) || send->sl != sl))
+		mads_tell(
+			s, RULE_mad_differs, pc,
+			"a trap goes to another LID, or on another SL, than PortInfo says for the "
+			"subnet manager");
 	if (!(*at)->exact && mads_is_directed(&mad))
 		route_check(s, &mad, pc);
 	mads_leaving_drop(at);

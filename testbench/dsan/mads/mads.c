@@ -182,6 +182,17 @@ static struct receive *receive_of(struct special *s, uint64_t wr_id, bool open)
 	return NULL;
 }
 
+/* Source: Linux ib_mad_post_receive_mads: each receive has its own buffer */
+static bool is_taken(const struct special *s, uint64_t bus, unsigned bytes)
+{
+	for (const struct special *o = specials; o; o = o->next)
+		for (unsigned i = 0; o->c == s->c && i < o->n_receives; i++)
+			if (o->receives[i].open && o->receives[i].bus < bus + bytes &&
+			    bus < o->receives[i].bus + UD_GRH_AREA + MAD_BYTES)
+				return true;
+	return false;
+}
+
 void mads_receive_posted(const struct drv_qp *qp, const struct drv_recv_wr *wr, const void *pc)
 {
 	struct special *s = mads_special_of(qp);
@@ -194,6 +205,9 @@ void mads_receive_posted(const struct drv_qp *qp, const struct drv_recv_wr *wr, 
 		bytes += wr->sg_list[i].length;
 	if (bytes < UD_GRH_AREA + MAD_BYTES)
 		mads_tell(s, RULE_mad_agent, pc, "a receive has no room for a GRH and a MAD");
+	if (wr->num_sge && is_taken(s, wr->sg_list[0].addr, bytes))
+		mads_tell(s, RULE_mad_agent, pc,
+			  "a receive is posted into the memory of another one");
 	r = receive_of(s, 0, false);
 	if (!r) {
 		s->receives = realloc(s->receives, (s->n_receives + 1) * sizeof(*s->receives));
@@ -267,8 +281,10 @@ static void response_came(const struct special *s, const struct smp *mad)
 	}
 }
 
-static void mad_came(struct special *s, const struct drv_wc *wc, const struct smp *mad)
+static void mad_came(struct special *s, const struct drv_wc *wc, const uint8_t *area)
 {
+	const struct smp *mad = (const void *)(area + UD_GRH_AREA);
+	struct came *came;
 	struct leaving forwarded = {.mad = *mad, .exact = true, .to_manager = true};
 
 	if (mad_hdr_get_base_version(smp_hdr_const(mad)) != MAD_BASE_VERSION)
@@ -279,12 +295,15 @@ static void mad_came(struct special *s, const struct drv_wc *wc, const struct sm
 	}
 	if (mad_hdr_get_mgmt_class(smp_hdr_const(mad)) == MAD_CLASS_CM)
 		connections_came(s->c, mad);
-	s->came[s->n_came++ % CAME] = (struct came){.mad = *mad,
-						    .slid = wc->slid,
-						    .sl = wc->sl,
-						    .path_bits = wc->dlid_path_bits,
-						    .has_grh = wc->wc_flags & IBV_WC_GRH,
-						    .src_qp = wc->src_qp};
+	came = &s->came[s->n_came++ % CAME];
+	*came = (struct came){.mad = *mad,
+			      .slid = wc->slid,
+			      .sl = wc->sl,
+			      .path_bits = wc->dlid_path_bits,
+			      .pkey_index = wc->pkey_index,
+			      .has_grh = wc->wc_flags & IBV_WC_GRH,
+			      .src_qp = wc->src_qp};
+	memcpy(came->grh, area, sizeof(came->grh));
 	/* a trap of the port itself goes to the subnet manager */
 	if (mad_hdr_get_method(smp_hdr_const(mad)) == MAD_METHOD_TRAP && !wc->slid && !s->qpn)
 		mads_leaving_add(s, &forwarded);
@@ -319,7 +338,7 @@ void mads_polled(const struct checker *c, const struct drv_cq *cq, int n, const 
 		memory = checker_address(s->c, r->bus);
 		if (memory && wc[i].status == IBV_WC_SUCCESS &&
 		    wc[i].byte_len >= UD_GRH_AREA + MAD_BYTES)
-			mad_came(s, &wc[i], (const void *)(memory + UD_GRH_AREA));
+			mad_came(s, &wc[i], (const void *)memory);
 	}
 }
 

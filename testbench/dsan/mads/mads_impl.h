@@ -30,9 +30,10 @@ struct receive {
 /* A request that came, until its answer goes out. */
 struct came {
 	struct smp mad;
-	unsigned slid, sl, path_bits;
+	unsigned slid, sl, path_bits, pkey_index;
 	bool has_grh;
 	uint32_t src_qp;
+	uint8_t grh[GRH_BYTES]; /* if it has one */
 };
 
 struct special {

@@ -3,6 +3,8 @@
 #include "testbench/dsan/mads/mads_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
+#include <string.h>
+
 enum { HOPS_MAX = 63, HOSTS = 2 };
 
 /* C14-9, C14-13: what the hop pointer must be; -1: the MAD does not go on. A channel adapter is an end of
@@ -26,6 +28,18 @@ bool mads_smi_takes(const struct smp *smp, unsigned port, bool leaves)
 	return !mads_is_directed(smp) || pointer_asked(smp, port, leaves) >= 0;
 }
 
+/* Whether anything else than the hop pointer and the step of the return path differs. */
+static bool others_change(const struct smp *before, const struct smp *after, bool returns)
+{
+	const unsigned count = mad_hdr_get_hop_count(smp_hdr_const(before));
+	struct smp was = *before;
+
+	mad_hdr_set_hop_pointer(smp_hdr(&was), mad_hdr_get_hop_pointer(smp_hdr_const(after)));
+	if (returns)
+		smp_return_path_ptr(&was)[count] = smp_return_path_cptr(after)[count];
+	return memcmp(&was, after, sizeof(was));
+}
+
 void mads_hop_check(const struct smp *before, const struct smp *after, unsigned port, bool goes_on,
 		    bool leaves, const void *pc)
 {
@@ -33,6 +47,7 @@ void mads_hop_check(const struct smp *before, const struct smp *after, unsigned 
 	const int asked = pointer_asked(before, port, leaves);
 	const unsigned pointer = mad_hdr_get_hop_pointer(smp_hdr_const(after));
 	const unsigned count = mad_hdr_get_hop_count(smp_hdr_const(before));
+	const bool returns = !leaves && count && !mad_hdr_get_direction(smp_hdr_const(before));
 	const char *call = leaves ? "drv_smi_send" : "drv_smi_receive";
 
 	if (!r || !r->c)
@@ -47,11 +62,15 @@ void mads_hop_check(const struct smp *before, const struct smp *after, unsigned 
 		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
 			   "%s makes the hop pointer of a directed MAD %u, %d is right", call,
 			   pointer, asked);
-	else if (goes_on && !leaves && count && !mad_hdr_get_direction(smp_hdr_const(before)) &&
-		 smp_return_path_cptr(after)[count] != port)
+	else if (goes_on && returns && smp_return_path_cptr(after)[count] != port)
 		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
 			   "%s does not write port %u into the return path of a directed MAD", call,
 			   port);
+	else if (goes_on && others_change(before, after, returns))
+		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			   "%s changes more of a directed MAD than its hop pointer and one step of "
+			   "the return path",
+			   call);
 }
 
 /* --- LIDs that a subnet manager gives --- */

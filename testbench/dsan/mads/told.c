@@ -189,11 +189,12 @@ void told_pkey_is_current(struct compared *cmp, unsigned port, uint16_t pkey)
 	bytes_differ(cmp, text, (const void *)cmp->from, BTH_BYTES);
 }
 
-unsigned told_manager_lid(const struct checker *c, unsigned port)
+unsigned told_manager_lid(const struct checker *c, unsigned port, unsigned *sl)
 {
 	const struct port_info *pi = answer_find(c, n_answers > ANSWERS ? n_answers - ANSWERS : 0,
 						 port, SMP_ATTR_PORT_INFO, UINT32_MAX);
 
+	*sl = pi ? port_info_get_sm_sl(pi) : 0;
 	return pi ? port_info_get_sm_lid(pi) : 0;
 }
 

@@ -46,7 +46,7 @@ void told_pkey_is_current(struct compared *c, unsigned port, uint16_t pkey);
 /* A layer above goes by what it keeps of the port. */
 void told_kept_check(struct checker *c, unsigned port, const struct ib_port_attr *kept);
 /* As PortInfo said last; 0: not known. */
-unsigned told_manager_lid(const struct checker *c, unsigned port);
+unsigned told_manager_lid(const struct checker *c, unsigned port, unsigned *sl);
 /* The driver gives a command. */
 void told_command(struct checker *c, const struct hcr *command);
 
