@@ -4,9 +4,10 @@
  * its own table at either end, and an answer takes the lane of its sender's table. They leave from each of the
  * LIDs of a port to each of the other's, and the answer comes back between the same two. One goes to a queue
  * pair of a program with a Q_Key of its own. A burst on both queue pairs of the agent, more than they hold:
- * each arrives once, whole, and as it was addressed, whether it had to wait or not.
+ * each arrives once, whole, and as it was addressed, whether it had to wait or not. Questions with another
+ * P_Key of the port and with a GRH are answered; one that is too short is none.
  */
-/* behaviours: IBA-7.6.6-sl2vl IBA-13.5-way-back */
+/* behaviours: IBA-13.5-way-back */
 #include "testbench/manage.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 	LIDS = 1 << LMC,
 	CLASS = 0x31,
 	QKEY = 0x00abcdef,
+	OTHER = 0x8055,
 	GRH = 40,
 	MADS = 300, /* in each of both queues */
 	ANSWER_MS = 100
@@ -96,7 +98,8 @@ static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 	s->slid = wc->slid;
 	s->bits = wc->dlid_path_bits;
 	s->sl = wc->sl;
-	mad_hdr_set_method(smp_hdr(&answer), MAD_METHOD_GET_RESP);
+	mad_hdr_set_method(smp_hdr(&answer),
+			   mad_hdr_get_method(smp_hdr_const(mad)) | MAD_RESPONSE_BIT);
 	drv_mad_send(s->dev, port, qpn, from, &answer);
 }
 
@@ -116,7 +119,9 @@ static void lids(struct tb *tb, struct tb_end *a, struct tb_end *b)
 						.path_bits = from,
 						.qpn = QPN_GSI,
 						.qkey = QKEY_GSI};
-		struct smp request = mad_of(host ? CLASS : MAD_CLASS_PERF, MAD_METHOD_GET,
+		/* any method has its answer */
+		struct smp request = mad_of(host ? CLASS : MAD_CLASS_PERF,
+					    host && from ? MAD_METHOD_REPORT : MAD_METHOD_GET,
 					    PMA_ATTR_CLASS_PORT_INFO),
 			   answer;
 
@@ -202,9 +207,11 @@ static void hear(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc
 
 static void crowd(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct crowd c = {.a = a, .b = b};
+	struct crowd c = {.a = a, .b = b}, before = c;
 
 	phase("crowd");
+	drv_mad_register(b->dev, PORT, hear, &before);
+	drv_mad_register(b->dev, PORT, NULL, NULL);
 	drv_mad_register(b->dev, PORT, hear, &c);
 	for (unsigned k = 0; k < 2 * MADS && still_right(); k++) {
 		const unsigned qpn = k & 1, i = k / 2;
@@ -217,7 +224,40 @@ static void crowd(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(c.heard[QPN_SMI], MADS);
 	expect_equal(c.heard[QPN_GSI], MADS);
 	expect_equal(c.wrong, 0);
+	expect_equal(before.heard[QPN_SMI] + before.heard[QPN_GSI], 0);
 	drv_mad_register(b->dev, PORT, NULL, NULL);
+}
+
+/* --- other headers --- */
+
+/* With the second P_Key of the port, and with a GRH: the device's agent is told of both. */
+static void other_headers(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
+	struct pkey_table table = {{0}};
+	struct smp answer;
+
+	phase("other headers");
+	pkey_table_set(&table, 0, PKEY_DEFAULT);
+	pkey_table_set(&table, 1, OTHER);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = 1,
+	    .data = &table);
+	expect_event(b, IBV_EVENT_PKEY_CHANGE);
+	pass_time(CFG_US(100));
+	check_mads();
+	for (unsigned i = 0; i < 4 && still_right(); i++) {
+		name_row("P_Key %u, GRH %u", i & 1, i >> 1);
+		inject(b, UD_SEND_ONLY, .qpn = QPN_GSI, .src_qpn = QPN_GSI, .qkey = QKEY_GSI,
+		       .pkey = i & 1 ? OTHER : PKEY_DEFAULT, .grh = i >> 1,
+		       .payload = (const void *)&request, .len = sizeof(request));
+		expect_mad(b_to_a, .qpn = QPN_GSI);
+		/* one that is too short is none */
+		inject(b, UD_SEND_ONLY, .qpn = QPN_GSI, .src_qpn = QPN_GSI, .qkey = QKEY_GSI,
+		       .payload = (const void *)&request, .len = sizeof(request) - 4);
+		expect_no_more(CFG_US(50));
+	}
+	name_row("%s", "");
+	ignore_mads();
 }
 
 SCENARIO(mad_addressed, "MADs on each service level, between each two LIDs, and many at once",
@@ -228,4 +268,5 @@ SCENARIO(mad_addressed, "MADs on each service level, between each two LIDs, and 
 	lids(tb, a, b);
 	to_program(tb, a, b);
 	crowd(tb, a, b);
+	other_headers(tb, a, b);
 }

@@ -60,5 +60,9 @@ SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on 
 	ask(b, &answer, .mgmt_class = MAD_CLASS_PERF, .attr = PMA_ATTR_CLASS_PORT_INFO,
 	    .dlid = a->lid);
 	expect_equal(s.requests, 4);
+	/* another version of MADs is nobody's */
+	ask(b, &answer, .mgmt_class = MAD_CLASS_CM, .class_version = 2, .base_version = 2,
+	    .attr = 0x10, .dlid = a->lid, .silent = true);
+	expect_equal(s.requests, 4);
 	drv_mad_register(a->dev, PORT, NULL, NULL);
 }

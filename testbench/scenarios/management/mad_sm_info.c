@@ -25,6 +25,8 @@ static void answer_sm_info(void *arg, unsigned port, unsigned qpn, const struct 
 	if (mad_hdr_get_attr_id(smp_hdr_const(mad)) != SMP_ATTR_SM_INFO)
 		return;
 	m->asked++;
+	if (mad_hdr_get_mgmt_class(smp_hdr_const(mad)) == MAD_CLASS_SUBN_DR)
+		return;
 	mad_hdr_set_method(smp_hdr(&answer), MAD_METHOD_GET_RESP);
 	smp_data_ptr(&answer)[SM_KEY_AT] = MARK;
 	drv_mad_send(m->dev, port, qpn, from, &answer);
@@ -42,9 +44,12 @@ SCENARIO(mad_sm_info, "SMInfo is answered by the manager on the host, not by the
 	ask(a, &answer, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = SMP_ATTR_SM_INFO, .dlid = b->lid);
 	expect_equal(smp_data_cptr(&answer)[SM_KEY_AT], MARK);
 	expect_equal(m.asked, 1);
+	/* on a directed route, too: this manager does not answer that */
+	ask(a, &answer, .attr = SMP_ATTR_SM_INFO, .hops = 1, .silent = true);
+	expect_equal(m.asked, 2);
 	/* the others are the agents' as before */
 	ask(a, &answer, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = SMP_ATTR_NODE_INFO,
 	    .dlid = b->lid);
-	expect_equal(m.asked, 1);
+	expect_equal(m.asked, 2);
 	drv_mad_register(b->dev, PORT, NULL, NULL);
 }

@@ -66,6 +66,30 @@ static void say(struct tb *tb, struct tb_end *from, unsigned hops, unsigned meth
 	memcpy(data, smp_data_ptr(&answer), smp_data_size);
 }
 
+/* The transaction ids of two agents differ in their upper half, so that an answer to one is not taken for that
+ * of another. Source: Linux ib_mad, hi_tid */
+static void ids_differ(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	uint32_t upper[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
+		struct smp request = {0}, answer;
+		struct mad_hdr *h = smp_hdr(&request);
+
+		mad_hdr_set_base_version(h, MAD_BASE_VERSION);
+		mad_hdr_set_class_version(h, 1);
+		mad_hdr_set_mgmt_class(h, MAD_CLASS_SUBN_DR);
+		mad_hdr_set_method(h, MAD_METHOD_GET);
+		mad_hdr_set_attr_id(h, SMP_ATTR_NODE_INFO);
+		must(drv_mad_call(i & 2 ? a->dev : b->dev, 1 + (i & 1), QPN_SMI, &to, &request,
+				  &answer, CFG_MS(ANSWER_MS)));
+		upper[i] = (uint32_t)(mad_hdr_get_tid(h) >> 32);
+		for (unsigned k = 0; k < i; k++)
+			expect_true(upper[k] != upper[i]);
+	}
+}
+
 static void infos(struct tb *tb, struct tb_end *b, struct tb_end *from, unsigned hops)
 {
 	static const struct {
@@ -146,6 +170,7 @@ SCENARIO(mad_told, "the host is told of what is set at its second port, and of n
 	heard = (struct heard){.lid = 0};
 	INIT_IB_EVENT_HANDLER(&heard.handler, ib_device_of(b), hear);
 	must(ib_register_event_handler(&heard.handler));
+	ids_differ(tb, a, b);
 	phase("the other host");
 	infos(tb, b, a, 1);
 	tables(tb, b, a, 1);

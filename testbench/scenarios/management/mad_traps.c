@@ -7,13 +7,21 @@
 /* behaviours: IBA-13.4.9-trap IBA-14.3-traps */
 #include "testbench/manage.h"
 
-enum { QKEY = 0x1111, PORT = 1, TIMEOUT_CODE = 10, TRAP_MKEY = 256, TRAP_PKEY, TRAP_QKEY };
+enum {
+	QKEY = 0x1111,
+	PORT = 1,
+	TIMEOUT_CODE = 10,
+	TRAP_MKEY = 256,
+	TRAP_PKEY,
+	TRAP_QKEY,
+	MANAGER_SL = 3
+};
 
 #define MKEY UINT64_C(0x1122334455667788)
 
 struct manager {
 	struct drv_device *dev;
-	unsigned traps, b_lid;
+	unsigned traps, other_sl, b_lid;
 	bool represses;
 	struct smp last;
 };
@@ -28,6 +36,7 @@ static void heard(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 	if (qpn != QPN_SMI || mad_hdr_get_method(smp_hdr_const(mad)) != MAD_METHOD_TRAP)
 		return;
 	m->traps++;
+	m->other_sl += wc->sl != MANAGER_SL;
 	m->last = *mad;
 	mad_hdr_set_method(smp_hdr(&answer), MAD_METHOD_TRAP_REPRESS);
 	smp_set_mkey(&answer, MKEY);
@@ -41,6 +50,7 @@ static const uint8_t *notice(struct tb *tb, struct manager *m, unsigned traps, u
 
 	pass_time(CFG_US(200));
 	expect_equal(m->traps, traps);
+	expect_equal(m->other_sl, 0);
 	expect_equal(mad_hdr_get_mgmt_class(smp_hdr(&m->last)), MAD_CLASS_SUBN_LID);
 	expect_equal(mad_hdr_get_attr_id(smp_hdr(&m->last)), SMP_ATTR_NOTICE);
 	expect_equal(notice_get_trap_number(n), number);
@@ -59,6 +69,7 @@ static void set_port(struct tb *tb, struct tb_end *a, struct tb_end *b, uint64_t
 	port_info_set_mkey(&info, mkey);
 	port_info_set_mkey_protect(&info, protect);
 	port_info_set_subnet_timeout(&info, TIMEOUT_CODE);
+	port_info_set_sm_sl(&info, MANAGER_SL);
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = PORT,
 	    .hops = 1, .mkey = MKEY, .data = &info);
 }

@@ -30,6 +30,10 @@ SCENARIO(mad_unsupported, "MADs that no agent knows: status, or silence")
 	    .status = MAD_STATUS_BAD_METHOD_ATTR);
 	ask(a, &answer, .mgmt_class = MAD_CLASS_VENDOR1, .attr = 0x77, .dlid = b->lid,
 	    .status = MAD_STATUS_BAD_VERSION);
+	ask(a, &answer, .mgmt_class = MAD_CLASS_VENDOR2, .attr = 0x77, .dlid = b->lid,
+	    .status = MAD_STATUS_BAD_VERSION);
+	ask(a, &answer, .mgmt_class = MAD_CLASS_CC, .attr = 0x77, .dlid = b->lid,
+	    .status = MAD_STATUS_BAD_VERSION);
 	ask(a, &answer, .mgmt_class = MAD_CLASS_SNMP, .attr = 0x77, .dlid = b->lid, .silent = true);
 	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
 	ask(a, &answer, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = SMP_ATTR_NODE_INFO,
