@@ -2,12 +2,12 @@
 /*
  * What each object of kernel verbs uses: its PD, CQs, SRQ or XRC domain. Each of them counts its users,
  * cannot be destroyed while it has one, and is as it was after that has been refused. An object that
- * cannot be made uses nothing, and one that has gone neither. A queue pair that is in a multicast group
+ * cannot be made uses nothing, and one that has gone neither; one that is going still does. A queue pair that is in a multicast group
  * stays, too, and so does one whose last detach was refused.
  */
 #include "testbench/kernel_verbs.h"
 
-enum { TOO_MANY = 1 << 30, ALL = 32, PAGE = 4096 };
+enum { TOO_MANY = 1 << 30, ALL = 32, PAGE = 4096, STEPS = 10000, STEP_PS = 500000 };
 
 enum used { PD, SEND_CQ, RECV_CQ, SRQ_CQ, SRQ, XRCD, USED };
 
@@ -101,11 +101,21 @@ static struct ib_qp_init_attr init_of(struct base *b, enum ib_qp_type type)
 						.max_recv_sge = 1}};
 }
 
+/* In INIT, so that its end takes a command. */
 static void *rc_make(struct base *b)
 {
+	const struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = 1};
 	struct ib_qp_init_attr init = init_of(b, IB_QPT_RC);
+	struct ib_qp *qp = ib_create_qp(b->pd, &init);
+	const int rc = IS_ERR(qp) ? 0
+				  : ib_modify_qp(qp, &attr,
+						 IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+							 IB_QP_ACCESS_FLAGS);
 
-	return ib_create_qp(b->pd, &init);
+	if (!rc)
+		return qp;
+	ib_destroy_qp(qp);
+	return ERR_PTR(rc);
 }
 
 static void *contexts_make(struct base *b)
@@ -208,13 +218,19 @@ static unsigned count_of(const struct base *b, enum used u)
 	return counts[u];
 }
 
-static void counts_are(struct tb *tb, const struct base *b, const char *name,
-		       const unsigned want[USED], unsigned objects)
+static void users_are(struct tb *tb, const struct base *b, const char *name,
+		      const unsigned want[USED])
 {
 	for (unsigned u = 0; u < USED; u++) {
 		name_row("%s, users of %s", name, names[u]);
 		expect_equal(count_of(b, u), want[u]);
 	}
+}
+
+static void counts_are(struct tb *tb, const struct base *b, const char *name,
+		       const unsigned want[USED], unsigned objects)
+{
+	users_are(tb, b, name, want);
 	name_row("%s", name);
 	expect_equal(ib_device_objects(b->device), objects);
 }
@@ -236,8 +252,38 @@ static void refused(struct tb *tb, struct base *b, const char *name, const unsig
 		must_fail(-EBUSY, ib_dealloc_xrcd(b->xrcd));
 }
 
-static void one(struct tb *tb, struct base *b, const struct kind *k, unsigned want[USED],
-		unsigned objects)
+/* A thread that ends an object. */
+static struct ending {
+	const struct kind *k;
+	void *object;
+	int rc;
+	bool done;
+} ending;
+
+static void end_thread(void *arg)
+{
+	struct ending *e = arg;
+
+	e->rc = e->k->end(e->object);
+	e->done = true;
+}
+
+/* What it uses is used until it has ended. */
+static void end_slowly(struct tb *tb, struct tb_end *a, struct base *b, const struct kind *k,
+		       void *object, const unsigned now[USED])
+{
+	ending = (struct ending){.k = k, .object = object};
+	a->platform->ops->thread_start(a->platform, "ends", end_thread, &ending);
+	for (unsigned i = 0; i < STEPS && !ending.done && still_right(); i++) {
+		users_are(tb, b, k->name, now);
+		pass_time(STEP_PS);
+	}
+	expect_true(ending.done);
+	expect_equal(ending.rc, 0);
+}
+
+static void one(struct tb *tb, struct tb_end *a, struct base *b, const struct kind *k,
+		unsigned want[USED], unsigned objects)
 {
 	unsigned now[USED];
 	void *object;
@@ -256,8 +302,7 @@ static void one(struct tb *tb, struct base *b, const struct kind *k, unsigned wa
 		return;
 	counts_are(tb, b, k->name, now, objects + k->objects);
 	refused(tb, b, k->name, now);
-	counts_are(tb, b, k->name, now, objects + k->objects);
-	must(k->end(object));
+	end_slowly(tb, a, b, k, object, now);
 	counts_are(tb, b, k->name, want, objects);
 }
 
@@ -350,7 +395,7 @@ SCENARIO(kernel_uses, "kernel verbs: what each object uses, counts and keeps", .
 	objects = ib_device_objects(base.device);
 	expect_that(objects, >=, 7); /* without the reserved key, the PD has a region */
 	for (unsigned i = 0; i < KINDS && still_right(); i++)
-		one(tb, &base, &kinds[i], want, objects);
+		one(tb, a, &base, &kinds[i], want, objects);
 	all(tb, &base, want, objects);
 	groups(tb, &base);
 	counts_are(tb, &base, "none", want, objects);

@@ -12,7 +12,7 @@
 
 #include <fcntl.h>
 
-enum { NAME_LEN = 300, NO_FD = 1000, MANY = 100, PAGE = 4096 };
+enum { NAME_LEN = 300, NAME_MAX_HERE = 63, NO_FD = 1000, MANY = 100, PAGE = 4096 };
 
 /* A file exists while anybody has it open. */
 static int files(void)
@@ -22,6 +22,12 @@ static int files(void)
 
 	memset(name, 'n', NAME_LEN);
 	FAILS(process_open(name, O_CREAT), ENAMETOOLONG);
+	name[NAME_MAX_HERE + 1] = 0;
+	FAILS(process_open(name, O_CREAT), ENAMETOOLONG);
+	name[NAME_MAX_HERE] = 0;
+	one = process_open(name, O_CREAT);
+	if (one < 0 || process_close(one))
+		return __LINE__;
 	FAILS(process_open("file", 0), ENOENT);
 	one = process_open("file", O_CREAT | O_EXCL);
 	FAILS(process_open("file", O_CREAT | O_EXCL), EEXIST);
