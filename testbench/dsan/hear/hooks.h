@@ -56,8 +56,8 @@ struct rdma_ah_attr;
 void gid_held_check(const struct ib_device *device, const struct ib_gid_hold *hold,
 		    const struct rdma_ah_attr *attr, const void *pc);
 
-/* converted.c: the driver returns these completions to a layer above it. */
-void polled_note(struct drv_wc *wc, int n);
+/* converted.c: the driver returns these completions. */
+void polled_note(const struct drv_wc *wc, int n);
 
 /* page_lists.c: a region's page list was filled for this memory. */
 void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *addr, uint64_t len);
