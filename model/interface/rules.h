@@ -29,9 +29,9 @@
 	  "the reference count of the ICM chunk: mapped before the first object in it, unmapped after the last", \
 	  "the ICM of a QP's context is unmapped before 2RST_QP") \
 	R(icm_overlap, \
-	  "INIT_HCA puts a table where another one is in ICM", \
+	  "a table, or the memory of its last entries, is where another table is in ICM", \
 	  "Linux mlx4_make_profile, mlx4_INIT_HCA: each table has a range of its own", \
-	  "the base of that table in the mailbox of INIT_HCA, and the sizes that the bases are computed from", \
+	  "the base of that table in the mailbox of INIT_HCA, the sizes that the bases are computed from, and where the last chunk of a table ends", \
 	  "two bases are the same, so a context is overwritten by another object's") \
 	R(doorbell_dead_qp, \
 	  "a send doorbell named a QP that is not valid, or that is in a state that does not send", \
