@@ -20,6 +20,7 @@ struct tb_ask {
 	int64_t mgmt_class;		 /* [directed route] */
 	int64_t method;			 /* [Get] */
 	unsigned attr;
+	int64_t port;			 /* [1] of the end, that sends it and takes the answer; a directed route leaves there */
 	int64_t base_version /* [1] */, class_version /* [1] */;
 	uint32_t mod;
 	uint64_t mkey;
@@ -30,10 +31,23 @@ struct tb_ask {
 	bool silent;			 /* there must be no answer */
 	bool maybe_silent;		 /* there may be none; what it says does not matter */
 };
-#define TB_ASK_DEFAULTS .mgmt_class = MAD_CLASS_SUBN_DR, .method = MAD_METHOD_GET, .base_version = MAD_BASE_VERSION, .class_version = 1, .dlid = LID_PERMISSIVE
-/* Sends the MAD from port 1. The class determines whether QP0 or QP1 sends it. */
+#define TB_ASK_DEFAULTS .mgmt_class = MAD_CLASS_SUBN_DR, .method = MAD_METHOD_GET, .port = 1, .base_version = MAD_BASE_VERSION, .class_version = 1, .dlid = LID_PERMISSIVE
+/* The class determines whether QP0 or QP1 sends the MAD. */
 #define ask(end, answer, ...) tb_ask(tb, TB_HERE, end, answer, &(const struct tb_ask){TB_ASK_DEFAULTS, __VA_ARGS__})
 void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer, const struct tb_ask *ask);
+
+/* Sets the first block of the P_Key table of the port `hops` nodes from that port of the end: entry i is the i-th
+ * key, and entries without one are 0. A key can be given its entry: PKEY_DEFAULT, [3] = 0x8055. */
+#define write_pkeys(end, port, hops, ...) \
+	tb_write_pkeys(tb, TB_HERE, end, port, hops, (const uint16_t[]){__VA_ARGS__}, sizeof((const uint16_t[]){__VA_ARGS__}) / sizeof(uint16_t))
+void tb_write_pkeys(struct tb *tb, const char *here, struct tb_end *end, unsigned port, unsigned hops, const uint16_t *keys, unsigned n);
+
+/* Offsets in a packet of InfiniBand without GRH: the MAD is behind LRH, BTH and DETH. */
+enum { MAD_AT = 28, DIRECTION_AT = MAD_AT + 4, POINTER_AT = MAD_AT + 6, COUNT_AT = MAD_AT + 7 };
+
+/* A MAD whose header is right, for a scenario that sends it itself. One with a directed route has permissive LIDs at
+ * both ends of its route. All else is 0. */
+struct smp mad_of(unsigned mgmt_class, unsigned method, unsigned attr);
 
 /* The PortInfo of an answer, for a Set: the states are "no change". */
 struct port_info port_info_to_set(const struct smp *answer);

@@ -5,35 +5,48 @@
 
 #include <errno.h>
 
-enum { PORT = 1, ANSWER_MS = 20 };
+enum { ANSWER_MS = 20 };
 
 static bool is_smp(unsigned mgmt_class)
 {
 	return mgmt_class == MAD_CLASS_SUBN_DR || mgmt_class == MAD_CLASS_SUBN_LID;
 }
 
-static void fill(struct smp *smp, const struct tb_ask *ask, unsigned mgmt_class)
+struct smp mad_of(unsigned mgmt_class, unsigned method, unsigned attr)
 {
-	struct mad_hdr *hdr = smp_hdr(smp);
+	struct smp mad = {0};
+	struct mad_hdr *hdr = smp_hdr(&mad);
 
-	memset(smp, 0, sizeof(*smp));
-	mad_hdr_set_base_version(hdr, (uint32_t)ask->base_version);
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
 	mad_hdr_set_mgmt_class(hdr, mgmt_class);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, method);
+	mad_hdr_set_attr_id(hdr, attr);
+	if (mgmt_class == MAD_CLASS_SUBN_DR) {
+		smp_set_dr_slid(&mad, LID_PERMISSIVE);
+		smp_set_dr_dlid(&mad, LID_PERMISSIVE);
+	}
+	return mad;
+}
+
+static struct smp request_of(const struct tb_ask *ask, unsigned mgmt_class)
+{
+	struct smp smp = mad_of(mgmt_class, (unsigned)ask->method, ask->attr);
+	struct mad_hdr *hdr = smp_hdr(&smp);
+
+	mad_hdr_set_base_version(hdr, (uint32_t)ask->base_version);
 	mad_hdr_set_class_version(hdr, (uint32_t)ask->class_version);
-	mad_hdr_set_method(hdr, (uint32_t)ask->method);
-	mad_hdr_set_attr_id(hdr, ask->attr);
 	mad_hdr_set_attr_mod(hdr, ask->mod);
 	if (is_smp(mgmt_class))
-		smp_set_mkey(smp, ask->mkey);
+		smp_set_mkey(&smp, ask->mkey);
 	if (mgmt_class == MAD_CLASS_SUBN_DR) {
 		mad_hdr_set_hop_count(hdr, ask->hops);
-		smp_set_dr_slid(smp, LID_PERMISSIVE);
-		smp_set_dr_dlid(smp, LID_PERMISSIVE);
-		smp_initial_path_ptr(smp)[1] = PORT;
+		smp_initial_path_ptr(&smp)[1] = (uint8_t)ask->port;
 	}
 	if (ask->data)
-		memcpy(smp_data_ptr(smp), ask->data,
+		memcpy(smp_data_ptr(&smp), ask->data,
 		       is_smp(mgmt_class) ? smp_data_size : gmp_data_size);
+	return smp;
 }
 
 struct port_info port_info_to_set(const struct smp *answer)
@@ -60,9 +73,10 @@ void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *ans
 		return;
 	if (end->ethernet)
 		to.ah = ah_to(end->peer);
-	fill(&request, ask, mgmt_class);
+	request = request_of(ask, mgmt_class);
 	memset(answer, 0, sizeof(*answer));
-	rc = drv_mad_call(end->dev, PORT, qpn, &to, &request, answer, CFG_MS(ANSWER_MS));
+	rc = drv_mad_call(end->dev, (unsigned)ask->port, qpn, &to, &request, answer,
+			  CFG_MS(ANSWER_MS));
 	if (ask->maybe_silent && rc == -ETIMEDOUT)
 		rc = 0;
 	if (!tb_must(tb, here, "drv_mad_call", rc, ask->silent ? -ETIMEDOUT : 0) || ask->silent ||
@@ -74,4 +88,24 @@ void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *ans
 			mad_hdr_get_tid(smp_hdr(&request)));
 	tb_expect_equal(tb, here, "status of the answer",
 			mad_hdr_get_status(smp_hdr(answer)) & (SMP_DIRECTION - 1), ask->status);
+}
+
+void tb_write_pkeys(struct tb *tb, const char *here, struct tb_end *end, unsigned port,
+		    unsigned hops, const uint16_t *keys, unsigned n)
+{
+	struct pkey_table table = {{0}};
+	struct smp answer;
+
+	for (unsigned i = 0; i < n; i++)
+		pkey_table_set(&table, i, keys[i]);
+	tb_ask(tb, here, end, &answer,
+	       &(const struct tb_ask){.mgmt_class = MAD_CLASS_SUBN_DR,
+				      .method = MAD_METHOD_SET,
+				      .attr = SMP_ATTR_PKEY_TABLE,
+				      .port = port,
+				      .base_version = MAD_BASE_VERSION,
+				      .class_version = 1,
+				      .hops = hops,
+				      .dlid = LID_PERMISSIVE,
+				      .data = &table});
 }

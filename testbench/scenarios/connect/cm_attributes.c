@@ -18,7 +18,7 @@ enum {
 	PARTITION = 0x8012,
 	LIMITED = 0x0012, /* its limited members, such as b */
 	ALL_LIMITED = 0x7fff,
-	ANSWER_MS = 20,
+	KEYS = 5,     /* of a P_Key table */
 	DELAY_A = 11, /* ACK delays of the devices, as codes */
 	DELAY_B = 13,
 	REMOTE_CODE = 15, /* within which b answers */
@@ -38,7 +38,7 @@ struct says {
 };
 
 /* The index of the P_Key at each port; 0 is no port. */
-static const unsigned index_a[] = {0, 1, 2}, index_b[] = {0, 3, 4};
+static const unsigned index_a[] = {0, 1, 2}, index_b[] = {0, 3, KEYS - 1};
 
 static unsigned lid_of(const struct tb_end *end, unsigned port)
 {
@@ -51,24 +51,10 @@ static unsigned lid_of(const struct tb_end *end, unsigned port)
 static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsigned port,
 			unsigned hops, unsigned index, uint16_t pkey)
 {
-	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
-	struct smp smp = {{0}}, answer;
-	struct pkey_table table = {{0}};
-	struct mad_hdr *hdr = smp_hdr(&smp);
+	uint16_t keys[KEYS] = {PKEY_DEFAULT};
 
-	pkey_table_set(&table, 0, PKEY_DEFAULT);
-	pkey_table_set(&table, index, pkey);
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, MAD_METHOD_SET);
-	mad_hdr_set_attr_id(hdr, SMP_ATTR_PKEY_TABLE);
-	mad_hdr_set_hop_count(hdr, hops);
-	smp_set_dr_slid(&smp, LID_PERMISSIVE);
-	smp_set_dr_dlid(&smp, LID_PERMISSIVE);
-	smp_initial_path_ptr(&smp)[1] = (uint8_t)port;
-	memcpy(smp_data_ptr(&smp), &table, sizeof(table));
-	must(drv_mad_call(a->dev, port, QPN_SMI, &to, &smp, &answer, CFG_MS(ANSWER_MS)));
+	keys[index] = pkey;
+	tb_write_pkeys(tb, TB_HERE, a, port, hops, keys, KEYS);
 	expect_event(of, IBV_EVENT_PKEY_CHANGE);
 }
 

@@ -8,8 +8,8 @@
  */
 /* behaviours: IBA-12.6.7-reject-reasons IBA-12.9-duplicates IBA-12.9-mra IBA-12-peer-to-peer IBA-12.11-sidr */
 #include "model/interface/cm.h"
-#include "host_driver/mlx4/mad.h"
 #include "testbench/connect.h"
+#include "testbench/manage.h"
 
 enum {
 	PORT = 1,
@@ -49,15 +49,9 @@ static void came(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc
 
 static void to_send(struct smp *smp, enum cm_attr attr)
 {
-	struct mad_hdr *hdr = smp_hdr(smp);
-
-	memset(smp, 0, sizeof(*smp));
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_CM);
-	mad_hdr_set_class_version(hdr, CM_CLASS_VERSION);
-	mad_hdr_set_method(hdr, MAD_METHOD_SEND);
-	mad_hdr_set_tid(hdr, TID);
-	mad_hdr_set_attr_id(hdr, attr);
+	*smp = mad_of(MAD_CLASS_CM, MAD_METHOD_SEND, attr);
+	mad_hdr_set_class_version(smp_hdr(smp), CM_CLASS_VERSION);
+	mad_hdr_set_tid(smp_hdr(smp), TID);
 }
 
 static void send_mad(struct tb *tb, struct tb_end *end, const struct smp *smp)

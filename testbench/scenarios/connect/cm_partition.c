@@ -10,19 +10,6 @@
 
 enum { SERVICE = 0x1234, PARTITION = 0x8012, INDEX_A = 1, INDEX_B = 3 };
 
-static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *of, unsigned hops,
-			uint32_t index, uint32_t pkey)
-{
-	struct pkey_table table = {{0}};
-	struct smp answer;
-
-	pkey_table_set(&table, 0, 0xffff);
-	pkey_table_set(&table, index, pkey);
-	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
-	    .data = &table);
-	expect_event(of, IBV_EVENT_PKEY_CHANGE);
-}
-
 SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at another index",
 	 .no_qps = true, .any_packets = true,
 	 /* the ACK timeout of a's queue pair is that of b's device */
@@ -32,8 +19,10 @@ SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at 
 	struct sa_path_rec path;
 	struct ib_qp_attr attr;
 
-	write_table(tb, a, a, 0, INDEX_A, PARTITION);
-	write_table(tb, a, b, 1, INDEX_B, PARTITION);
+	write_pkeys(a, 1, 0, PKEY_DEFAULT, [INDEX_A] = PARTITION);
+	expect_event(a, IBV_EVENT_PKEY_CHANGE);
+	write_pkeys(a, 1, 1, PKEY_DEFAULT, [INDEX_B] = PARTITION);
+	expect_event(b, IBV_EVENT_PKEY_CHANGE);
 	start_cm();
 	listener = conn_listen(b, SERVICE);
 	client = conn_new(a);
@@ -57,7 +46,8 @@ SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at 
 	conn_end(server);
 	conn_end(client);
 	client = conn_new(a);
-	write_table(tb, a, b, 1, INDEX_B, 0);
+	write_pkeys(a, 1, 1, PKEY_DEFAULT);
+	expect_event(b, IBV_EVENT_PKEY_CHANGE);
 	conn_request(client, .service = SERVICE, .path = &path);
 	expect_cm(client, IB_CM_REJ_RECEIVED);
 	expect_equal(client->last.cm.param.rej_rcvd.reason, IB_CM_REJ_UNSUPPORTED);

@@ -9,30 +9,7 @@
 #include "testbench/connect.h"
 #include "testbench/manage.h"
 
-enum { SERVICE = 0x1234, ROUNDS = 50, STEP_US = 4, PORTS = 2, LIFE = 10, ANSWER_MS = 20 };
-
-/* Gets or sets the PortInfo at the other end of that port of a. */
-static void port_info_to(struct tb *tb, struct tb_end *a, unsigned port, unsigned method,
-			 const struct port_info *info, struct smp *answer)
-{
-	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
-	struct smp smp = {{0}};
-	struct mad_hdr *hdr = smp_hdr(&smp);
-
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, method);
-	mad_hdr_set_attr_id(hdr, SMP_ATTR_PORT_INFO);
-	mad_hdr_set_attr_mod(hdr, port);
-	mad_hdr_set_hop_count(hdr, 1);
-	smp_set_dr_slid(&smp, LID_PERMISSIVE);
-	smp_set_dr_dlid(&smp, LID_PERMISSIVE);
-	smp_initial_path_ptr(&smp)[1] = (uint8_t)port;
-	if (info)
-		memcpy(smp_data_ptr(&smp), info, sizeof(*info));
-	must(drv_mad_call(a->dev, port, QPN_SMI, &to, &smp, answer, CFG_MS(ANSWER_MS)));
-}
+enum { SERVICE = 0x1234, ROUNDS = 50, STEP_US = 4, PORTS = 2, LIFE = 10 };
 
 static void set_mtu(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned port,
 		    enum ib_mtu mtu)
@@ -40,11 +17,12 @@ static void set_mtu(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned 
 	struct port_info info;
 	struct smp answer = {{0}};
 
-	port_info_to(tb, a, port, MAD_METHOD_GET, NULL, &answer);
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .port = port, .mod = port, .hops = 1);
 	info = port_info_to_set(&answer);
 	port_info_set_neighbor_mtu(&info, mtu);
 	port_info_set_client_rereg(&info, 1); /* the MTU alone raises no event */
-	port_info_to(tb, a, port, MAD_METHOD_SET, &info, &answer);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .port = port,
+	    .mod = port, .hops = 1, .data = &info);
 	expect_event(b, IBV_EVENT_CLIENT_REREGISTER);
 }
 

@@ -6,10 +6,9 @@
  * a connection (stale), a REP for an unknown id.
  */
 /* behaviours: IBA-12.6.7-reject-reasons IBA-12.9.8.3.1-stale */
-#include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 #include "testbench/connect.h"
-#include "testbench/services.h"
+#include "testbench/manage.h"
 
 enum { SERVICE = 7, PORT = 1, CODE = 14 };
 
@@ -19,14 +18,11 @@ static void send_mad(struct tb *tb, struct tb_end *end, struct cm_req *req, enum
 {
 	const struct drv_mad_addr to = {
 		.dlid = end->peer->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(end->peer)};
-	struct mad_hdr *hdr = cm_req_hdr(req);
+	const struct smp mad = mad_of(MAD_CLASS_CM, MAD_METHOD_SEND, attr);
 
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_CM);
-	mad_hdr_set_class_version(hdr, version);
-	mad_hdr_set_method(hdr, MAD_METHOD_SEND);
-	mad_hdr_set_tid(hdr, 1);
-	mad_hdr_set_attr_id(hdr, attr);
+	*cm_req_hdr(req) = *smp_hdr_const(&mad);
+	mad_hdr_set_class_version(cm_req_hdr(req), version);
+	mad_hdr_set_tid(cm_req_hdr(req), 1);
 	must(drv_mad_send(end->dev, PORT, QPN_GSI, &to, req));
 }
 

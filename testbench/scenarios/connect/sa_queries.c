@@ -31,14 +31,10 @@ struct query {
 
 static void query_begin(struct query *q)
 {
-	struct mad_hdr *hdr = sa_mad_hdr(&q->mad);
+	const struct smp mad = mad_of(MAD_CLASS_SUBN_ADM, MAD_METHOD_GET, SA_ATTR_PATH_RECORD);
 
-	memset(&q->mad, 0, sizeof(q->mad));
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_ADM);
-	mad_hdr_set_class_version(hdr, SA_CLASS_VERSION);
-	mad_hdr_set_method(hdr, MAD_METHOD_GET);
-	mad_hdr_set_attr_id(hdr, SA_ATTR_PATH_RECORD);
+	memcpy(&q->mad, &mad, sizeof(q->mad));
+	mad_hdr_set_class_version(sa_mad_hdr(&q->mad), SA_CLASS_VERSION);
 	q->record = (struct path_record *)(void *)sa_mad_data_ptr(&q->mad);
 }
 

@@ -9,7 +9,7 @@
 /* behaviours: CMD-device-dies */
 #include "model/engine/base/engine.h"
 #include "testbench/harm.h"
-#include "testbench/scenarios/management/own_mads.h"
+#include "testbench/manage.h"
 
 enum { RESET_BIT = 1, SETTLE_MS = 10, POLL_US = 100 };
 
@@ -49,7 +49,7 @@ static void calls(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
 	struct smp request, answer;
 
-	own_mad(&request, MAD_CLASS_PERF, MAD_METHOD_GET);
+	request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
 	must_fail(-EIO, drv_mad_call(a->dev, 1, QPN_GSI, &to, &request, &answer, CFG_MS(1)));
 }
 

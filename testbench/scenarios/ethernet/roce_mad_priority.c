@@ -13,18 +13,13 @@ enum { PORT = 1, PRIORITY = 5, ANSWER_MS = 100 };
 static void call(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
-	struct smp request = {0}, answer = {0};
-	struct mad_hdr *h = smp_hdr(&request);
+	struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
+	struct smp answer = {0};
 
 	to.ah.sl = PRIORITY;
 	to.ah.traffic_class = 0x9c;
 	to.ah.flow_label = 0xabcde;
 	to.ah.hop_limit = 33;
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
-	mad_hdr_set_method(h, MAD_METHOD_GET);
-	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
 	check_mads();
 	must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
 	expect_equal(mad_hdr_get_method(smp_hdr(&answer)), MAD_METHOD_GET_RESP);

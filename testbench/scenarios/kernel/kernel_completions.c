@@ -25,15 +25,8 @@ enum {
 
 static void write_tables(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	static const uint16_t keys[KEYS] = {0xffff, 0x8011, 0x8022, KEY};
-	struct pkey_table table = {{0}};
-	struct smp answer;
-
-	for (unsigned i = 0; i < KEYS; i++)
-		pkey_table_set(&table, i, keys[i]);
 	for (unsigned hops = 0; hops < 2; hops++)
-		ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
-		    .data = &table);
+		write_pkeys(a, 1, hops, PKEY_DEFAULT, 0x8011, 0x8022, [KEYS - 1] = KEY);
 	expect_event(a, IBV_EVENT_PKEY_CHANGE);
 	expect_event(b, IBV_EVENT_PKEY_CHANGE);
 }

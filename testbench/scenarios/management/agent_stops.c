@@ -33,22 +33,11 @@ static void handle(void *arg, unsigned port, unsigned qpn, const struct drv_wc *
 	h->ended++;
 }
 
-static struct smp datagram(unsigned mgmt_class, unsigned method)
-{
-	struct smp mad = {0};
-
-	mad_hdr_set_base_version(smp_hdr(&mad), MAD_BASE_VERSION);
-	mad_hdr_set_class_version(smp_hdr(&mad), 1);
-	mad_hdr_set_mgmt_class(smp_hdr(&mad), mgmt_class);
-	mad_hdr_set_method(smp_hdr(&mad), method);
-	return mad;
-}
-
 static void handler_runs(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const struct drv_mad_addr to = {
 		.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
-	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
 	struct handling h = {.platform = b->platform};
 
 	must(drv_mad_serve(b->dev, PORT, CLASS, handle, &h));
@@ -104,8 +93,8 @@ static void others_come(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const struct drv_mad_addr to = {
 		.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
-	struct smp mad = datagram(CLASS, MAD_METHOD_SEND),
-		   other_mad = datagram(OTHER_CLASS, MAD_METHOD_SEND);
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0),
+		   other_mad = mad_of(OTHER_CLASS, MAD_METHOD_SEND, 0);
 	const unsigned before = room(tb, b);
 
 	first = next = other = (struct handling){.platform = b->platform};
@@ -154,7 +143,7 @@ struct caller {
 static void call(void *arg)
 {
 	struct caller *c = arg;
-	struct smp mad = datagram(CLASS, MAD_METHOD_GET), response;
+	struct smp mad = mad_of(CLASS, MAD_METHOD_GET, 0), response;
 
 	c->begun = true;
 	c->rc = drv_mad_call(c->end->dev, PORT, QPN_GSI, &c->to, &mad, &response, CFG_S(5));
@@ -165,7 +154,7 @@ static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct caller c = {
 		.end = a, .to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)}};
-	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
 
 	a->platform->ops->thread_start(a->platform, "caller", call, &c);
 	pass_time(CFG_US(20));

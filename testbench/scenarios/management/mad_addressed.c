@@ -24,19 +24,6 @@ enum {
 	ANSWER_MS = 100
 };
 
-static struct smp mad_of(unsigned mgmt_class, unsigned method, unsigned attr)
-{
-	struct smp mad = {0};
-	struct mad_hdr *h = smp_hdr(&mad);
-
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, mgmt_class);
-	mad_hdr_set_method(h, method);
-	mad_hdr_set_attr_id(h, attr);
-	return mad;
-}
-
 /* --- lanes --- */
 
 /* No two service levels of eight in a row have the same lane, and none has that of 8 further on. */
@@ -233,15 +220,10 @@ static void crowd(struct tb *tb, struct tb_end *a, struct tb_end *b)
 /* With the second P_Key of the port, and with a GRH: the device's agent is told of both. */
 static void other_headers(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	const struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
-	struct pkey_table table = {{0}};
-	struct smp answer;
+	struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
 
 	phase("other headers");
-	pkey_table_set(&table, 0, PKEY_DEFAULT);
-	pkey_table_set(&table, 1, OTHER);
-	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = 1,
-	    .data = &table);
+	write_pkeys(a, 1, 1, PKEY_DEFAULT, OTHER);
 	expect_event(b, IBV_EVENT_PKEY_CHANGE);
 	pass_time(CFG_US(100));
 	check_mads();

@@ -28,17 +28,6 @@ static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 	s->from[s->n++ % MADS] = *from;
 }
 
-static struct smp request_of(unsigned mgmt_class, unsigned method)
-{
-	struct smp mad = {0};
-
-	mad_hdr_set_base_version(smp_hdr(&mad), MAD_BASE_VERSION);
-	mad_hdr_set_class_version(smp_hdr(&mad), 1);
-	mad_hdr_set_mgmt_class(smp_hdr(&mad), mgmt_class);
-	mad_hdr_set_method(smp_hdr(&mad), method);
-	return mad;
-}
-
 struct caller {
 	struct tb_end *end;
 	struct drv_mad_addr to;
@@ -65,7 +54,7 @@ static void begin(struct tb *tb, struct caller *c, struct server *s, uint64_t ti
 	*c = (struct caller){.end = c->end,
 			     .to = c->to,
 			     .timeout_ps = timeout_ps,
-			     .request = request_of(CLASS, MAD_METHOD_GET)};
+			     .request = mad_of(CLASS, MAD_METHOD_GET, 0)};
 	c->end->platform->ops->thread_start(c->end->platform, "caller", call, c);
 	for (unsigned i = 0; i < 500 && s->n == n; i++)
 		pass_time(CFG_US(1));
@@ -144,7 +133,7 @@ static void handlers(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 	struct server all = {.dev = b->dev};
 
 	for_each_row(i, rows) {
-		struct smp mad = request_of(rows[i].mgmt_class, MAD_METHOD_SEND);
+		struct smp mad = mad_of(rows[i].mgmt_class, MAD_METHOD_SEND, 0);
 		const unsigned n = s->n, m = all.n;
 
 		name_row("%s", rows[i].name);

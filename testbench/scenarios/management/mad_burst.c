@@ -31,14 +31,10 @@ SCENARIO(mad_burst, "more MADs at once than a send queue holds: all arrive, in o
 	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
 	struct counter c = {0};
 	const struct drv_mad_addr to_smi = {.dlid = b->lid, .qpn = QPN_SMI};
-	struct smp mad = {0}, smp;
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0), smp;
 
 	ignore_packets();
 	expect_equal(drv_mad_serve(b->dev, PORT, CLASS, heard, &c), 0);
-	mad_hdr_set_base_version(smp_hdr(&mad), MAD_BASE_VERSION);
-	mad_hdr_set_class_version(smp_hdr(&mad), 1);
-	mad_hdr_set_mgmt_class(smp_hdr(&mad), CLASS);
-	mad_hdr_set_method(smp_hdr(&mad), MAD_METHOD_SEND);
 	smp = mad;
 	mad_hdr_set_mgmt_class(smp_hdr(&smp), MAD_CLASS_SUBN_LID);
 	for (unsigned i = 0; i < SMPS && still_right(); i++)

@@ -32,25 +32,18 @@ static void asks(void *arg)
 	const bool directed = q->mgmt_class == MAD_CLASS_SUBN_DR;
 
 	for (unsigned i = 0; i < ROUNDS && !k->rc; i++) {
-		struct smp request = {0}, answer = {0};
-		struct mad_hdr *h = smp_hdr(&request);
+		struct smp request = mad_of(q->mgmt_class, MAD_METHOD_GET, q->attr), answer = {0};
 
-		mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-		mad_hdr_set_class_version(h, 1);
-		mad_hdr_set_mgmt_class(h, q->mgmt_class);
-		mad_hdr_set_method(h, MAD_METHOD_GET);
-		mad_hdr_set_attr_id(h, q->attr);
 		if (directed) {
-			mad_hdr_set_hop_count(h, 1);
+			mad_hdr_set_hop_count(smp_hdr(&request), 1);
 			smp_initial_path_ptr(&request)[1] = PORT;
-			smp_set_dr_slid(&request, LID_PERMISSIVE);
-			smp_set_dr_dlid(&request, LID_PERMISSIVE);
 		}
 		k->rc = drv_mad_call(k->dev, PORT, !directed, &k->to, &request, &answer,
 				     CFG_MS(ANSWER_MS));
 		k->answers += !k->rc;
-		k->foreign += mad_hdr_get_attr_id(smp_hdr(&answer)) != q->attr ||
-			      mad_hdr_get_tid(smp_hdr(&answer)) != mad_hdr_get_tid(h);
+		k->foreign +=
+			mad_hdr_get_attr_id(smp_hdr(&answer)) != q->attr ||
+			mad_hdr_get_tid(smp_hdr(&answer)) != mad_hdr_get_tid(smp_hdr(&request));
 	}
 	k->done = true;
 }

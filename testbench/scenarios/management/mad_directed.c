@@ -10,20 +10,13 @@
 
 enum { LINK_US = 5000, TOO_MANY = 200 };
 
-static void request_make(struct smp *smp)
+static struct smp request_make(void)
 {
-	struct mad_hdr *hdr = smp_hdr(smp);
+	struct smp smp = mad_of(MAD_CLASS_SUBN_DR, MAD_METHOD_GET, SMP_ATTR_NODE_DESC);
 
-	memset(smp, 0, sizeof(*smp));
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, MAD_METHOD_GET);
-	mad_hdr_set_attr_id(hdr, SMP_ATTR_NODE_DESC);
-	mad_hdr_set_hop_count(hdr, TOO_MANY);
-	mad_hdr_set_hop_pointer(hdr, TOO_MANY);
-	smp_set_dr_slid(smp, LID_PERMISSIVE);
-	smp_set_dr_dlid(smp, LID_PERMISSIVE);
+	mad_hdr_set_hop_count(smp_hdr(&smp), TOO_MANY);
+	mad_hdr_set_hop_pointer(smp_hdr(&smp), TOO_MANY);
+	return smp;
 }
 
 SCENARIO(mad_directed, "directed-route SMPs, before any LID", .bare = true)
@@ -59,7 +52,7 @@ SCENARIO(mad_directed, "directed-route SMPs, before any LID", .bare = true)
 	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 2, .silent = true);
 	check_packets();
 	check_mads();
-	request_make(&request);
+	request = request_make();
 	inject(b, UD_SEND_ONLY, .qpn = QPN_SMI, .slid = LID_PERMISSIVE, .dlid = LID_PERMISSIVE,
 	       .vl = VL_MANAGEMENT, .payload = (const void *)&request, .len = sizeof(request));
 	expect_no_more(CFG_US(100));

@@ -12,15 +12,10 @@ enum { GRH = 40, TID = 77 };
 
 static void question_write(void *at)
 {
-	struct mad_hdr *hdr = at;
+	struct smp mad = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
 
-	memset(at, 0, MAD_BYTES);
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_PERF);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, MAD_METHOD_GET);
-	mad_hdr_set_tid(hdr, TID);
-	mad_hdr_set_attr_id(hdr, PMA_ATTR_CLASS_PORT_INFO);
+	mad_hdr_set_tid(smp_hdr(&mad), TID);
+	memcpy(at, &mad, sizeof(mad));
 }
 
 SCENARIO(mad_from_program, "a queue pair of a program asks an agent, and gets the answer")

@@ -6,7 +6,7 @@
 
 enum { FULL = 0xffff, OTHER = 0x8055, LID = 9, GUIDS = 2 };
 
-static void write_pkeys(struct tb *tb, struct tb_end *a, unsigned mgmt_class, uint32_t second)
+static void write_own_pkeys(struct tb *tb, struct tb_end *a, unsigned mgmt_class, uint32_t second)
 {
 	struct pkey_table table = {{0}};
 	struct smp answer;
@@ -41,8 +41,8 @@ SCENARIO(mad_own_node, "Sets of the own node's attributes are told to the host")
 	struct smp answer;
 	struct port_info was;
 
-	write_pkeys(tb, a, MAD_CLASS_SUBN_DR, OTHER);
-	write_pkeys(tb, a, MAD_CLASS_SUBN_LID, OTHER + 1);
+	write_own_pkeys(tb, a, MAD_CLASS_SUBN_DR, OTHER);
+	write_own_pkeys(tb, a, MAD_CLASS_SUBN_LID, OTHER + 1);
 	ask(a, &answer, .attr = SMP_ATTR_GUID_INFO);
 	memcpy(&guids, smp_data_cptr(&answer), sizeof(guids));
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_GUID_INFO, .data = &guids);
@@ -55,5 +55,5 @@ SCENARIO(mad_own_node, "Sets of the own node's attributes are told to the host")
 	ask(a, &answer, .attr = SMP_ATTR_PKEY_TABLE);
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .mod = 0x7fff,
 	    .data = &guids, .status = MAD_STATUS_BAD_VALUE);
-	write_pkeys(tb, a, MAD_CLASS_SUBN_DR, 0);
+	write_own_pkeys(tb, a, MAD_CLASS_SUBN_DR, 0);
 }

@@ -9,7 +9,6 @@
 /* behaviours: MAD-1 FAULT-command-status FAULT-no-memory */
 #include "testbench/harm.h"
 #include "testbench/manage.h"
-#include "testbench/scenarios/management/own_mads.h"
 
 enum {
 	PORT = 1,
@@ -48,7 +47,7 @@ static void places(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	uint8_t data[smp_data_size];
 	struct counter c = {0};
 
-	own_mad(&mad, MAD_CLASS_PERF, MAD_METHOD_GET);
+	mad = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
 	must_fail(-ENODEV, drv_mad_send(a->dev, NO_PORT, QPN_GSI, &to, &mad));
 	must_fail(-ENODEV, drv_mad_send(a->dev, 0, QPN_GSI, &to, &mad));
 	must_fail(-ENODEV, drv_mad_send(a->dev, PORT, NO_QPN, &to, &mad));
@@ -117,7 +116,7 @@ static void refused_by_device(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
 	struct smp request, answer;
 
-	own_mad(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+	request = mad_of(MAD_CLASS_SUBN_DR, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
 	fail_command(a, HCR_MAD_IFC, HCR_STATUS_BAD_RES_STATE, 1);
 	must_fail(-EBADF,
 		  drv_mad_call(a->dev, PORT, QPN_SMI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
@@ -135,7 +134,7 @@ static void no_place(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	unsigned refused = 0;
 
 	must(drv_mad_serve(b->dev, PORT, CLASS, heard, &c));
-	own_mad(&mad, CLASS, MAD_METHOD_SEND);
+	mad = mad_of(CLASS, MAD_METHOD_SEND, SMP_ATTR_NODE_INFO);
 	lack_memory(1);
 	for (unsigned i = 1; i <= MADS && still_right(); i++) {
 		int rc;

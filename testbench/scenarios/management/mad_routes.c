@@ -6,7 +6,6 @@
  */
 /* behaviours: MAD-1 */
 #include "testbench/manage.h"
-#include "testbench/scenarios/management/own_mads.h"
 
 enum { PORT = 1, ANSWER_MS = 20 };
 
@@ -25,7 +24,7 @@ static void routes_out(struct tb *tb, struct tb_end *a)
 
 	for_each_row(i, rows) {
 		name_row("%s", rows[i].name);
-		own_mad(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+		request = mad_of(MAD_CLASS_SUBN_DR, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
 		mad_hdr_set_hop_count(smp_hdr(&request), rows[i].count);
 		mad_hdr_set_hop_pointer(smp_hdr(&request), rows[i].pointer);
 		mad_hdr_set_direction(smp_hdr(&request), rows[i].direction);
@@ -42,7 +41,7 @@ static void longest(struct tb *tb, struct tb_end *a)
 	struct smp request, answer;
 
 	name_row("%s", "the longest route");
-	own_mad(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+	request = mad_of(MAD_CLASS_SUBN_DR, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
 	mad_hdr_set_hop_count(smp_hdr(&request), SMP_HOPS_MAX);
 	smp_initial_path_ptr(&request)[1] = PORT;
 	must_fail(-ETIMEDOUT,
@@ -57,7 +56,7 @@ static void ends_here(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	check_mads();
 	for (unsigned count = 0; count <= SMP_HOPS_MAX; count += 3) {
 		name_row("%u hops", count);
-		own_mad(&request, MAD_CLASS_SUBN_DR, MAD_METHOD_GET);
+		request = mad_of(MAD_CLASS_SUBN_DR, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
 		mad_hdr_set_hop_count(smp_hdr(&request), count);
 		mad_hdr_set_hop_pointer(smp_hdr(&request), count);
 		inject(b, UD_SEND_ONLY, .qpn = QPN_SMI, .slid = LID_PERMISSIVE,

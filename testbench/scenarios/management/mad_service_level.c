@@ -32,15 +32,10 @@ SCENARIO(mad_service_level,
 	check_mads();
 	must(drv_mad_serve(b->dev, PORT, CLASS, serve, &seen));
 	for_each_row(i, classes) {
-		struct smp request = {0}, answer = {0};
-		struct mad_hdr *h = smp_hdr(&request);
+		struct smp request = mad_of(classes[i], MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
+		struct smp answer = {0};
 
 		name_row("class 0x%02x", classes[i]);
-		mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-		mad_hdr_set_class_version(h, 1);
-		mad_hdr_set_mgmt_class(h, classes[i]);
-		mad_hdr_set_method(h, MAD_METHOD_GET);
-		mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
 		must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer,
 				  CFG_MS(ANSWER_MS)));
 		expect_equal(mad_hdr_get_method(smp_hdr(&answer)), MAD_METHOD_GET_RESP);

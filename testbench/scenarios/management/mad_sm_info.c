@@ -5,7 +5,7 @@
  * mlx4's ib_process_mad, which leaves SMInfo to software, too.
  */
 /* behaviours: IBA-14.4-sm-info */
-#include "testbench/scenarios/management/own_mads.h"
+#include "testbench/manage.h"
 
 #include <string.h>
 

@@ -43,23 +43,10 @@ static void told(struct tb *tb, unsigned lid, unsigned rereg, unsigned pkey, uns
 static void say(struct tb *tb, struct tb_end *from, unsigned hops, unsigned method, unsigned attr,
 		uint32_t mod, void *data, unsigned status)
 {
-	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
-	struct smp request = {0}, answer;
-	struct mad_hdr *h = smp_hdr(&request);
+	struct smp answer;
 
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, MAD_CLASS_SUBN_DR);
-	mad_hdr_set_method(h, method);
-	mad_hdr_set_attr_id(h, attr);
-	mad_hdr_set_attr_mod(h, mod);
-	mad_hdr_set_hop_count(h, hops);
-	smp_initial_path_ptr(&request)[1] = hops ? PORT : 0;
-	smp_set_dr_slid(&request, LID_PERMISSIVE);
-	smp_set_dr_dlid(&request, LID_PERMISSIVE);
-	memcpy(smp_data_ptr(&request), data, smp_data_size);
-	must(drv_mad_call(from->dev, PORT, QPN_SMI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
-	expect_equal(mad_hdr_get_status(smp_hdr(&answer)) & 0x7fff, status);
+	ask(from, &answer, .method = method, .attr = attr, .port = PORT, .mod = mod, .hops = hops,
+	    .data = data, .status = status);
 	expect_equal(mad_hdr_get_direction(smp_hdr(&answer)), 1);
 	if (hops)
 		expect_equal(smp_return_path_ptr(&answer)[1], PORT);
@@ -74,17 +61,12 @@ static void ids_differ(struct tb *tb, struct tb_end *a, struct tb_end *b)
 
 	for (unsigned i = 0; i < 4; i++) {
 		const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
-		struct smp request = {0}, answer;
-		struct mad_hdr *h = smp_hdr(&request);
+		struct smp request = mad_of(MAD_CLASS_SUBN_DR, MAD_METHOD_GET, SMP_ATTR_NODE_INFO),
+			   answer;
 
-		mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-		mad_hdr_set_class_version(h, 1);
-		mad_hdr_set_mgmt_class(h, MAD_CLASS_SUBN_DR);
-		mad_hdr_set_method(h, MAD_METHOD_GET);
-		mad_hdr_set_attr_id(h, SMP_ATTR_NODE_INFO);
 		must(drv_mad_call(i & 2 ? a->dev : b->dev, 1 + (i & 1), QPN_SMI, &to, &request,
 				  &answer, CFG_MS(ANSWER_MS)));
-		upper[i] = (uint32_t)(mad_hdr_get_tid(h) >> 32);
+		upper[i] = (uint32_t)(mad_hdr_get_tid(smp_hdr(&request)) >> 32);
 		for (unsigned k = 0; k < i; k++)
 			expect_true(upper[k] != upper[i]);
 	}

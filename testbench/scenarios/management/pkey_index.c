@@ -7,20 +7,12 @@
 /* behaviours: IBA-10.9-pkey-index */
 #include "testbench/manage.h"
 
-enum { FULL = 0xffff, FIRST = 0x8055, SECOND = 0x8066, KEYS = 3 };
-
-static const uint16_t keys[KEYS] = {FULL, FIRST, SECOND};
+enum { FULL = 0xffff, FIRST = 0x8055, SECOND = 0x8066 };
 
 static void write_tables(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct pkey_table table = {{0}};
-	struct smp answer;
-
-	for (unsigned i = 0; i < KEYS; i++)
-		pkey_table_set(&table, i, keys[i]);
 	for (unsigned hops = 0; hops < 2; hops++)
-		ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
-		    .data = &table);
+		write_pkeys(a, 1, hops, FULL, FIRST, SECOND);
 	expect_event(a, IBV_EVENT_PKEY_CHANGE);
 	expect_event(b, IBV_EVENT_PKEY_CHANGE);
 }

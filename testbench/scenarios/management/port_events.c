@@ -15,17 +15,13 @@ enum { NEW_LID = 77, OTHER = 0x8055, SECOND_GID = 1 };
 
 static void pkeys(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct pkey_table table = {{0}};
-	struct smp answer;
 	uint16_t pkey = 0;
 
-	pkey_table_set(&table, 0, PKEY_DEFAULT);
-	pkey_table_set(&table, 1, OTHER);
-	SET(&table, .attr = SMP_ATTR_PKEY_TABLE);
+	write_pkeys(a, 1, 1, PKEY_DEFAULT, OTHER);
 	expect_event(b, IBV_EVENT_PKEY_CHANGE);
 	must(drv_query_pkey(b->dev, 1, 1, &pkey));
 	expect_equal(pkey, OTHER);
-	SET(&table, .attr = SMP_ATTR_PKEY_TABLE);
+	write_pkeys(a, 1, 1, PKEY_DEFAULT, OTHER);
 	expect_no_more(CFG_US(20));
 }
 

@@ -68,17 +68,6 @@ static void nobody(struct tb *tb, struct tb_end *a)
 	expect_equal(r.own.state, IBV_PORT_INIT);
 }
 
-/* Writes one other partition into the table of a port; `hops` 0: of a's own. */
-static void other_partition(struct tb *tb, struct tb_end *a, unsigned hops)
-{
-	struct pkey_table table = {{0}};
-	struct smp answer;
-
-	pkey_table_set(&table, 0, OTHER);
-	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
-	    .data = &table);
-}
-
 static void port_is(struct tb *tb, struct tb_end *a, unsigned hops, unsigned lid)
 {
 	const struct port_info *info;
@@ -111,8 +100,8 @@ static void configured(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	uint64_t begun;
 
 	phase("all options");
-	other_partition(tb, a, 0);
-	other_partition(tb, a, 1);
+	for (unsigned hops = 0; hops < 2; hops++)
+		write_pkeys(a, PORT, hops, OTHER);
 	begun = tb_now(tb);
 	must(sm_run(a->dev, PORT, &o, &r));
 	expect_that(tb_now(tb) - begun, >=, o.activate_delay_ps);
@@ -133,15 +122,10 @@ static void lanes(struct tb *tb, struct tb_end *a)
 {
 	const struct drv_mad_addr to = {
 		.dlid = 3 * BLOCK, .sl = ODD_SL, .qpn = QPN_GSI, .qkey = QKEY_GSI};
-	struct smp request = {0}, answer;
-	struct mad_hdr *h = smp_hdr(&request);
+	struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
+	struct smp answer;
 
 	phase("lanes");
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
-	mad_hdr_set_method(h, MAD_METHOD_GET);
-	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
 	check_mads();
 	must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer, CFG_MS(TIMEOUT_MS)));
 	expect_mad(a_to_b, .sl = ODD_SL, .vl = 1, .pkey = PKEY_DEFAULT);

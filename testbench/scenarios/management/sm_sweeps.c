@@ -7,7 +7,7 @@
  * and the next sweep succeeds. A manager on the other host, and one that only looks, see the same
  * subnet from their ends.
  */
-#include "testbench/scenarios/management/own_mads.h"
+#include "testbench/manage.h"
 
 enum {
 	PORT = 1,
@@ -90,14 +90,8 @@ static void end_is(struct tb *tb, struct tb_end *a, unsigned hops, const struct 
 /* Both ports have another partition at index 0, and one at index 1. */
 static void other_partitions(struct tb *tb, struct tb_end *a)
 {
-	struct pkey_table table = {{0}};
-	struct smp answer;
-
-	pkey_table_set(&table, 0, OTHER + 1);
-	pkey_table_set(&table, 1, OTHER);
 	for (unsigned hops = 0; hops < 2; hops++)
-		ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops,
-		    .data = &table);
+		write_pkeys(a, PORT, hops, OTHER + 1, OTHER);
 }
 
 static void options(struct tb *tb, struct tb_end *a)
