@@ -33,7 +33,7 @@ code_lines()
 		for address in $all; do
 			[ $((address - at)) -lt 0 ] || [ $((address - at)) -ge $((16#$bytes)) ] || printf '0x%x %s\n' $((address - at)) "$address"
 		done >"$VM_DIR/code.offsets"
-		[ ! -s "$VM_DIR/code.offsets" ] || cut -d ' ' -f 1 "$VM_DIR/code.offsets" | addr2line -a -f -i -s -e "$file" -j "$section" 2>/dev/null |
+		[ ! -s "$VM_DIR/code.offsets" ] || cut -d ' ' -f 1 "$VM_DIR/code.offsets" | binutil addr2line -a -f -i -s -e "$file" -j "$section" 2>/dev/null |
 			awk -v guest="$guest" -v offsets="$VM_DIR/code.offsets" '
 				# the innermost function that is no helper of a header
 				function tell() { if (name) print guest, address, (first ? first : name) (last && last != name ? ", in " last : "") }

@@ -60,3 +60,14 @@ readlink_in()
 	done
 	echo "$1$path"
 }
+
+# binutil PROGRAM ARGUMENT...: a program of binutils, for files of the guests' architecture
+binutil()
+{
+	local program=$1 settings binutils_sets; shift
+	if [ -z "$cross" ]; then "$program" "$@"; return; fi
+	settings=$("$vm_src/prepare.sh" --binutils) || return
+	eval "$settings"
+	LISTS= OUTSIDE=1 "$vm_src/in_layers.sh" "$binutils_sets" ./lib64/ld-linux-x86-64.so.2 --library-path ./usr/lib/x86_64-linux-gnu \
+		"./usr/bin/$cross$program" "$@"
+}

@@ -9,7 +9,7 @@
 #
 #   prepare.sh [PACKAGE... [+ PACKAGE...]]   makes a set, and one over it; prints settings for starting the guests
 #   prepare.sh --build   makes sets with what builds modules for the guests' kernel on this machine; prints build_sets, and build_lists for in_layers.sh
-#   prepare.sh --strip   makes a set with the program strip for the guests' modules; prints strip_sets
+#   prepare.sh --binutils   makes a set with binutils for files of the guests' architecture; prints binutils_sets
 #   INITRD_MODULE=file           loaded by the initrd after its other modules
 #   KERNEL=vmlinuz MODULES=dir   use these instead of Debian's; dir holds lib/modules/VERSION, or .ko files that replace those of Debian's kernel
 set -euo pipefail
@@ -200,12 +200,12 @@ build_make()
 	printf 'build_sets=%q\nbuild_lists=%q\n' "$headers$sets" "$guest_lists"
 }
 
-strip_make()
+binutils_make()
 {
 	local package=binutils-${cross%-}
 	arch_settings amd64
 	sets_make "$package"
-	printf 'strip_sets=%q\n' "$sets"
+	printf 'binutils_sets=%q\n' "$sets"
 }
 
 # kernel_version FILE: prints the version in the header of an x86 kernel image, or in the text of an arm64 one
@@ -292,7 +292,7 @@ fi
 root=$guest_made/root
 case ${1:-} in
 --build) build_make; exit ;;
---strip) strip_make; exit ;;
+--binutils) binutils_make; exit ;;
 esac
 sets_make "$@"
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}

@@ -36,13 +36,9 @@ root_archive()
 # foreign_strip FOLDER: takes debug information out of modules for another architecture than this machine's
 foreign_strip()
 {
-	local files settings strip_sets
+	local files
 	mapfile -t files < <(grep -rl --include='*.ko' '\.debug_info' "$1")
-	[ ${#files[@]} -gt 0 ] || return 0
-	settings=$("$vm_src/prepare.sh" --strip) || return
-	eval "$settings"
-	LISTS= OUTSIDE=1 "$vm_src/in_layers.sh" "$strip_sets" ./lib64/ld-linux-x86-64.so.2 --library-path ./usr/lib/x86_64-linux-gnu \
-		"./usr/bin/${cross}strip" --strip-debug "${files[@]}"
+	[ ${#files[@]} -eq 0 ] || binutil strip --strip-debug "${files[@]}"
 }
 
 # modules_archive FILE: the kernel's modules of $module_folders, not compressed and without debug information, which would fill the guest's memory
