@@ -4,7 +4,7 @@
 
 #include "testbench/dsan/hear/callout.h"
 
-enum { STORES = 1 << 12 }; /* a power of two */
+enum { STORES = 1 << 12, WORDS = 1 << 12, WORD = 8 }; /* powers of two */
 
 /* One process runs one simulation, and the driver's stack belongs to no host: so these are global. */
 static struct store {
@@ -13,11 +13,21 @@ static struct store {
 	const void *pc;
 } stores[STORES];
 static unsigned long count;
+/* For the words of memory that fall on the same place: how many stores there were with the newest one to any of them.
+ * Most words that are asked for were never stored to, and need no search. */
+static unsigned long newest[WORDS];
 static unsigned wanted;
+
+static unsigned long *newest_of(uintptr_t word)
+{
+	return &newest[(word ^ word / WORDS) % WORDS];
+}
 
 static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 {
 	stores[count++ % STORES] = (struct store){at, bytes, pc};
+	for (uintptr_t word = at / WORD; bytes && word <= (at + bytes - 1) / WORD; word++)
+		*newest_of(word) = count;
 }
 
 static struct callout_listener listener = {.elsewhere = on_store};
@@ -37,9 +47,13 @@ void wrote_end(void)
 const void *wrote_find(uintptr_t at, size_t bytes)
 {
 	const unsigned long oldest = count < STORES ? 0 : count - STORES;
+	unsigned long n = 0;
 
-	for (unsigned long n = count; n-- > oldest;) {
-		const struct store *s = &stores[n % STORES];
+	for (uintptr_t word = at / WORD; bytes && word <= (at + bytes - 1) / WORD; word++)
+		if (*newest_of(word) > n)
+			n = *newest_of(word);
+	for (; n > oldest; n--) {
+		const struct store *s = &stores[(n - 1) % STORES];
 
 		if (s->at < at + bytes && at < s->at + s->bytes)
 			return s->pc;

@@ -42,7 +42,7 @@ struct queues {
 	struct ring entries, sends, receives;
 	struct completion *completions; /* of a CQ: one each entry */
 	struct completion *waiting; /* of a CQ: those that software has not taken, in their order */
-	uint32_t n_waiting, waiting_room;
+	uint32_t waiting_first, n_waiting, waiting_room;
 	uint32_t seen;   /* of an EQ: how many events software has looked at */
 	uint32_t looked; /* of an EQ: the slot whose owner bit software has looked at last */
 	bool armed;      /* of an EQ: so said its last doorbell, which was rung by `ringers` */

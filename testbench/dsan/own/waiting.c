@@ -53,21 +53,34 @@ static void id_note(struct own *o, struct completion *done)
 	done->wr_id = p->wr_id;
 }
 
+static struct completion *waiting_nth(const struct queues *q, uint32_t nth)
+{
+	return &q->waiting[q->waiting_first + nth];
+}
+
 static void waiting_add(struct queues *q, const struct completion *done)
 {
-	if (q->n_waiting == q->waiting_room) {
-		q->waiting_room = 2 * q->waiting_room + 16;
+	if (q->waiting_first + q->n_waiting == q->waiting_room) {
+		/* with half of the room free at the front, each completion is moved once at most */
+		if (q->waiting_first <= q->waiting_room / 2)
+			q->waiting_room = 2 * q->waiting_room + 16;
 		q->waiting = realloc(q->waiting, q->waiting_room * sizeof(*q->waiting));
 		if (!q->waiting)
 			abort();
+		memmove(q->waiting, waiting_nth(q, 0), q->n_waiting * sizeof(*q->waiting));
+		q->waiting_first = 0;
 	}
-	q->waiting[q->n_waiting++] = *done;
+	*waiting_nth(q, q->n_waiting++) = *done;
 }
 
 static void waiting_remove(struct queues *q, uint32_t nth)
 {
 	q->n_waiting--;
-	memmove(&q->waiting[nth], &q->waiting[nth + 1], (q->n_waiting - nth) * sizeof(*q->waiting));
+	if (nth == 0)
+		q->waiting_first++;
+	else
+		memmove(waiting_nth(q, nth), waiting_nth(q, nth + 1),
+			(q->n_waiting - nth) * sizeof(*q->waiting));
 }
 
 static struct completion completion_of(struct own *o, const struct cqe *e)
@@ -101,7 +114,7 @@ void own_completion_written(struct own *o, struct queues *q, uint32_t slot, cons
 void own_completions_back(struct queues *q, uint32_t n)
 {
 	while (n-- && q->n_waiting) {
-		struct completion done = q->waiting[0];
+		struct completion done = *waiting_nth(q, 0);
 
 		waiting_remove(q, 0);
 		if (q->changed)
@@ -133,7 +146,7 @@ static struct own_taken taken_of(const struct completion *done)
 
 void own_completion_waiting(const struct own *o, uint32_t cqn, uint32_t nth, struct own_taken *is)
 {
-	*is = taken_of(&own_find((struct own *)o, HCA_CQ, cqn)->queues->waiting[nth]);
+	*is = taken_of(waiting_nth(own_find((struct own *)o, HCA_CQ, cqn)->queues, nth));
 }
 
 bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
@@ -143,7 +156,7 @@ bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
 
 	if (!h || !h->queues->n_waiting)
 		return false;
-	done = h->queues->waiting[0];
+	done = *waiting_nth(h->queues, 0);
 	*taken = taken_of(&done);
 	waiting_remove(h->queues, 0);
 	if (h->queues->changed)
@@ -157,7 +170,7 @@ unsigned own_completions_of(const struct own *o, uint32_t cqn, uint32_t qpn)
 	unsigned n = 0;
 
 	for (uint32_t i = 0; h && i < h->queues->n_waiting; i++)
-		n += cqe_get_my_qpn(&h->queues->waiting[i].entry) == qpn;
+		n += cqe_get_my_qpn(&waiting_nth(h->queues, i)->entry) == qpn;
 	return n;
 }
 
@@ -167,7 +180,7 @@ void own_completions_discard(struct own *o, uint32_t cqn, uint32_t qpn, unsigned
 
 	*shared = 0;
 	for (uint32_t i = 0; h && i < h->queues->n_waiting;) {
-		struct completion *done = &h->queues->waiting[i];
+		struct completion *done = waiting_nth(h->queues, i);
 
 		if (cqe_get_my_qpn(&done->entry) != qpn) {
 			i++;
@@ -184,7 +197,7 @@ bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth)
 	const struct queues *q = h ? h->queues : NULL;
 
 	for (*nth = 0; q && !q->changed && *nth < q->n_waiting; (*nth)++) {
-		struct cqe should = q->waiting[*nth].entry;
+		struct cqe should = waiting_nth(q, *nth)->entry;
 		const struct cqe *is = own_slot_at(
 			q, &q->entries, (q->entries.tail + *nth) & ring_mask(&q->entries), 0);
 
