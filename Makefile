@@ -88,7 +88,8 @@ help:
 #: make            build; install missing packages first
 #: make run        build, then run the default scenario on two linked HCAs
 #: make test       build, then run every test; SKIP_VM=1 leaves out virtual machines; SAN=1 adds address and undefined-behaviour sanitizers;
-#:                 DSAN=0 runs only a few scenarios with the driver's checker, too, not all (testbench/dsan/README.md)
+#:                 DSAN=0 runs only a few scenarios with the driver's checker, too, not all (testbench/dsan/README.md);
+#:                 PART="tools ends" runs only these files of testbench/scripts/parts/
 #: make vm         boot two virtual machines with an HCA and a shell each; GUESTS=1 puts both HCAs into one
 #: make vm-run     SCRIPT=x.sh [ARGS="..."] [ENV="A=1"] [GUESTS=1|2] [MODULES=dir] ...: run a script in them (testbench/vm/README.md)
 #: make vm-exec    GUEST=a CMD='...': run a command in a guest of a running make vm or make vm-run
@@ -213,7 +214,7 @@ test: all
 .PHONY: build-tests run-tests
 build-tests: build-all $(tests)
 run-tests: build-tests
-	$(Q)O=$(O) DSAN=$(DSAN) testbench/scripts/run_tests.sh $(tests)
+	$(Q)O=$(O) DSAN=$(DSAN) PART="$(PART)" testbench/scripts/run_tests.sh $(tests)
 
 .PHONY: golden
 golden: all
