@@ -5,7 +5,8 @@
  *
  * Polling mode: one command at a time. Event mode: as many as the firmware says; the HCR is held
  * only until the device has taken the command. A command that times out marks the device dead;
- * later ones fail at once.
+ * later ones fail at once. The device is reset then, because it might still write its answer into
+ * a mailbox.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/pci.h"
@@ -161,6 +162,16 @@ static void hcr_read_word(struct drv_device *dev, struct hcr *regs, unsigned wor
 	dev->p->ops->mmio_read(dev->p, HCA_BAR_REGS, BAR0_HCR + 4 * word, regs->b + 4 * word, 4);
 }
 
+/* Nobody answers, so the device is dead. drv_hcr_exec() resets it when the HCR is free. */
+static int command_lost(struct drv_device *dev)
+{
+	if (dev->dead)
+		return -EIO;
+	dev->cmd.lost = true;
+	mlx4_declare_dead(dev);
+	return -ETIMEDOUT;
+}
+
 /* Waits until the device gives the HCR back. */
 static int hcr_wait(struct drv_device *dev, uint64_t timeout_ps)
 {
@@ -169,15 +180,15 @@ static int hcr_wait(struct drv_device *dev, uint64_t timeout_ps)
 	struct hcr regs;
 
 	for (unsigned n = 0;; n++) {
+		if (dev->dead) /* it may be in its reset, and is left alone */
+			return -EIO;
 		hcr_read_word(dev, &regs, HCR_DWORDS - 1);
 		if (dev->dead)
 			return -EIO;
 		if (!drv_hcr_pending(&regs, dev->cmd.toggle))
 			return 0;
-		if (dev->p->ops->now_ps(dev->p) - start > timeout_ps) {
-			mlx4_fatal(dev);
-			return -ETIMEDOUT;
-		}
+		if (dev->p->ops->now_ps(dev->p) - start > timeout_ps)
+			return command_lost(dev);
 		dev->p->ops->sleep_ps(dev->p, pause);
 		if (n > POLLS_AT_FULL && pause < POLL_MAX_PS)
 			pause *= 2;
@@ -262,9 +273,7 @@ static int exec_events(struct drv_device *dev, struct drv_hcr *cmd)
 		if (dev->dead) {
 			rc = -EIO;
 		} else if (!dev->p->ops->waitq_wait(dev->p, dev->cmd.waitq, deadline) && !c->done) {
-			rc = -ETIMEDOUT;
-			if (cmd->op != HCR_NOP)
-				mlx4_fatal(dev);
+			rc = cmd->op == HCR_NOP ? -ETIMEDOUT : command_lost(dev);
 		}
 	}
 	if (!rc) {
@@ -339,9 +348,9 @@ bool drv_cmd_is_closing(uint16_t op)
 	}
 }
 
-/* The device has refused to give something back, and might go on using it. So it is reset, and is
- * dead afterwards. */
-static void refused_to_close(struct drv_device *dev)
+/* The device has refused to give something back, or has not answered, and might go on using it. So
+ * it is reset, and is dead afterwards. */
+static void device_stop(struct drv_device *dev)
 {
 	mlx4_declare_dead(dev);
 	drv_pci_reset(dev);
@@ -359,6 +368,10 @@ int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *cmd)
 								  : TIMEOUT_PS;
 	DRV_ENTER(dev, "opcode %03x, in_mod %x", cmd->op, cmd->in_mod);
 	rc = dev->cmd.events ? exec_events(dev, cmd) : exec_polling(dev, cmd);
+	if (rc == -ETIMEDOUT && dev->cmd.lost) {
+		dev->cmd.lost = false;
+		device_stop(dev);
+	}
 	if (rc && dev->closing)
 		dev->failed_commands++;
 	return DRV_LEAVE(dev, rc);
@@ -373,7 +386,7 @@ static int exec(struct drv_device *dev, struct drv_hcr *cmd)
 	if (!rc || !drv_cmd_is_closing(cmd->op) || cmd->status == HCR_STATUS_REG_BOUND)
 		return rc;
 	if (!dev->dead)
-		refused_to_close(dev);
+		device_stop(dev);
 	return 0;
 }
 

@@ -200,6 +200,7 @@ struct drv_cmd_state {
 	unsigned n_contexts, busy;
 	unsigned toggle;
 	bool events;
+	bool lost; /* a command has timed out, and the device has not been reset yet */
 	struct drv_mailbox_page *free_pages;
 	unsigned mailboxes; /* in use */
 };

@@ -59,6 +59,7 @@ struct function {
 	bool raw;        /* a register is written for somebody outside of the driver */
 	bool reset_once; /* since the driver began */
 	bool own_reset;  /* the last one was the driver's */
+	bool hung;       /* a command was given up, and no command was given since */
 	bool was_reset;  /* and no command was given since */
 	bool restoring;  /* configuration space was written since */
 	bool answers;    /* it was read since, and the device answered */

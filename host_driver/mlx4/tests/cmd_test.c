@@ -92,6 +92,8 @@ static void a_silent_device_is_dead(void **state)
 	f.busy_reads = 1000000000;
 	assert_int_equal(drv_cmd_plain(&dev, HCR_NOP, 0, 0), -ETIMEDOUT);
 	assert_true(f.now_ps >= UINT64_C(60000000000000) && f.now_ps < UINT64_C(62000000000000));
+	/* it was reset, and might write into a mailbox otherwise */
+	assert_int_equal(f.writes[f.n_writes - 1].offset, BAR0_RESET);
 	assert_int_equal(drv_cmd_plain(&dev, HCR_NOP, 0, 0), -EIO);
 	assert_int_equal(f.commands, 1);
 	drv_cmd_cleanup(&dev);

@@ -101,6 +101,16 @@ static inline void fake_mmio_copy64(struct platform *p, unsigned bar, uint64_t o
 	fake_mmio_write(p, bar, offset, line, 64);
 }
 
+static inline uint32_t fake_config_read(struct platform *p, unsigned offset, unsigned size)
+{
+	return 0;
+}
+
+static inline void fake_config_write(struct platform *p, unsigned offset, unsigned size,
+				     uint32_t value)
+{
+}
+
 static inline uint64_t fake_now(struct platform *p)
 {
 	return fake_of(p)->now_ps;
@@ -147,6 +157,8 @@ static inline void fake_init(struct fake *f, struct drv_device *dev)
 				       .mmio_write = fake_mmio_write,
 				       .mmio_read = fake_mmio_read,
 				       .mmio_copy64 = fake_mmio_copy64,
+				       .config_read = fake_config_read,
+				       .config_write = fake_config_write,
 				       .now_ps = fake_now,
 				       .sleep_ps = fake_sleep,
 				       .cpu_ps = fake_sleep,

@@ -206,7 +206,8 @@ static void refused_check(const struct ask *a)
 
 int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 {
-	if (a->c && !a->command.given && rc == -ETIMEDOUT && !device_hangs(a->c))
+	if (a->c && !a->command.given && rc == -ETIMEDOUT && !device_hangs(a->c) &&
+	    !a->c->function.hung)
 		ask_report(
 			a, RULE_command_answer, (struct guest_object){0},
 			"the driver returns %d, and has given no command: it waits for a command "
@@ -220,6 +221,8 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	} else if (!rc) {
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the driver returns 0, and the device has not answered yet");
+	} else {
+		a->c->function.hung = true;
 	}
 	if (rc == -ETIMEDOUT) {
 		wanted_timed_out(a);

@@ -126,7 +126,11 @@ void wanted_same_token(const struct ask *a)
 
 void wanted_timed_out(const struct ask *a)
 {
-	const uint64_t now = hca_now(a->c->host.hca), has = a->command.wants.timeout_ps;
+	const struct function *f = &a->c->function;
+	/* the device that has not answered is reset then */
+	const bool reset = f->own_reset && f->reset_ps >= a->command.wants.begun_ps;
+	const uint64_t now = reset ? f->reset_ps : hca_now(a->c->host.hca);
+	const uint64_t has = a->command.wants.timeout_ps;
 	const uint64_t all_ps = now - a->command.wants.begun_ps; /* also for a free register */
 	const uint64_t answer_ps = a->command.given ? now - a->command.given_ps : 0;
 	const bool early = all_ps < has;

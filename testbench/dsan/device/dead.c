@@ -171,15 +171,28 @@ void dead_register_read(struct checker *c, uint64_t offset, uint32_t value)
 	chain_take(&d->seen_by);
 }
 
+/* Source: Linux mlx4 cmd.c: each command that times out but NOP resets the device, before its
+ * mailboxes are given back */
 void dead_timeout_check(const struct ask *command)
 {
 	const struct dead *d = &command->c->dead;
 	char names[CHAIN_BYTES];
 
-	if (!d->dev || drv_is_dead(d->dev) || !hcr_get_event(&command->command.hcr) ||
-	    hcr_get_opcode(&command->command.hcr) == HCR_NOP)
+	if (!d->dev || (hcr_get_event(&command->command.hcr) &&
+			hcr_get_opcode(&command->command.hcr) == HCR_NOP))
 		return;
 	chain_format(&command->command.by, names, sizeof(names));
+	if (drv_is_dead(d->dev)) {
+		if (command->c->function.reset_ps < command->command.given_ps)
+			checker_report(
+				command->c,
+				&(struct breach){RULE_device_dead, command_of(command), NULL, NULL},
+				"a command has timed out, and the device is not reset, so it may "
+				"still write its answer into memory that is given back; it was "
+				"given by %s",
+				names);
+		return;
+	}
 	checker_report(command->c,
 		       &(struct breach){RULE_device_dead, command_of(command), NULL, NULL},
 		       "a command has timed out, and the driver does not hold the device for dead; "

@@ -100,6 +100,7 @@ static void reset_written(struct checker *c)
 			   "free:");
 	*f = (struct function){.raw = before.raw,
 			       .own_reset = !before.raw,
+			       .hung = before.hung,
 			       .reset_once = true,
 			       .was_reset = true,
 			       .reset_ps = hca_now(c->host.hca),
@@ -245,6 +246,7 @@ void function_command(struct checker *c, const void *pc)
 			   "be in any state:");
 	f->reset_once = true;
 	f->was_reset = false;
+	f->hung = false;
 }
 
 /* --- vectors --- */
