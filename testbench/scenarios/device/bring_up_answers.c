@@ -13,6 +13,7 @@
 
 enum {
 	BOXES_MAX = 64,
+	LANES_MAX = 8,
 	LOG_QPS = 14,
 	LOG_CQS = 13,
 	LOG_SRQS = 12,
@@ -31,6 +32,7 @@ struct device {
 	void (*caps)(struct dev_cap *d);
 	void (*port)(struct query_port *q, unsigned port);
 	void (*node)(struct node_info *n);
+	void (*info)(struct port_info *pi, unsigned port);
 };
 
 static struct {
@@ -44,6 +46,7 @@ static struct {
 		uint64_t bus;
 	} boxes[BOXES_MAX];
 	unsigned n_boxes;
+	unsigned lanes[LANES_MAX], n_lanes; /* of the SET_PORTs of port 1 */
 } other;
 
 static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
@@ -78,14 +81,27 @@ static void answer_change(const struct hcr *command, void *box)
 	case HCR_MAD_IFC:
 		if (d->node && mad_hdr_get_attr_id(smp_hdr_const(smp)) == SMP_ATTR_NODE_INFO)
 			d->node((struct node_info *)(void *)smp_data_ptr(smp));
+		if (d->info && mad_hdr_get_attr_id(smp_hdr_const(smp)) == SMP_ATTR_PORT_INFO)
+			d->info((struct port_info *)(void *)smp_data_ptr(smp),
+				hcr_get_in_mod(command) & 0xff);
 		break;
 	default:
 		break;
 	}
 }
 
+static void lanes_see(const struct hcr *command)
+{
+	for (unsigned i = 0; i < other.n_boxes; i++)
+		if (other.boxes[i].bus == hcr_get_in_param(command) && other.n_lanes < LANES_MAX)
+			other.lanes[other.n_lanes++] =
+				set_port_get_vl_cap((const struct set_port *)other.boxes[i].bytes);
+}
+
 static void command(void *ctx, const struct hcr *command, const struct hca_command_answer *answer)
 {
+	if (!answer && hcr_get_opcode(command) == HCR_SET_PORT && hcr_get_in_mod(command) == 1)
+		lanes_see(command);
 	for (unsigned i = 0; answer && !answer->status && i < other.n_boxes; i++)
 		if (other.boxes[i].bus == hcr_get_out_param(command))
 			answer_change(command, other.boxes[i].bytes);
@@ -208,6 +224,31 @@ static void ports_differ(struct query_port *q, unsigned port)
 	query_port_set_log_pkeys(q, port == 1 ? 4 : 3);
 }
 
+/* The second port has no extended speeds, whatever the bits say. */
+static void infos_differ(struct port_info *pi, unsigned port)
+{
+	port_info_set_gid_prefix(pi, 0x0102030405060700 + port);
+	port_info_set_state(pi, port == 1 ? IBV_PORT_ARMED : IBV_PORT_INIT);
+	port_info_set_phys_state(pi, port == 1 ? PORT_PHYS_TRAINING : PORT_PHYS_RECOVERY);
+	port_info_set_mtu_cap(pi, port == 1 ? IBV_MTU_2048 : IBV_MTU_4096);
+	port_info_set_neighbor_mtu(pi, port == 1 ? IBV_MTU_512 : IBV_MTU_1024);
+	port_info_set_lid(pi, 0x1200 + port);
+	port_info_set_lmc(pi, 2 + port);
+	port_info_set_sm_lid(pi, 0x3400 + port);
+	port_info_set_sm_sl(pi, 8 + port);
+	port_info_set_width_active(pi, LINK_WIDTH_4X);
+	port_info_set_speed_active(pi, port == 1 ? 1 : 2);
+	port_info_set_ext_speed_active(pi, port);
+	port_info_set_vl_cap(pi, port == 1 ? 3 : 2);
+	port_info_set_oper_vls(pi, port == 1 ? 2 : 1);
+	port_info_set_subnet_timeout(pi, 20 + port);
+	port_info_set_resp_time(pi, 10 + port);
+	port_info_set_pkey_violations(pi, 0x100 + port);
+	port_info_set_qkey_violations(pi, 0x200 + port);
+	port_info_set_mkey_violations(pi, 0x400 + port);
+	port_info_set_cap_mask(pi, port == 1 ? 0x01020304 | 1u << PORT_CAP_EXT_SPEEDS : 0x05060708);
+}
+
 static void node_named(struct node_info *n)
 {
 	node_info_set_sys_guid(n, 0x1111222233334444);
@@ -253,6 +294,40 @@ static void limits_told(struct tb *tb, struct drv_device *dev)
 	expect_equal(attr.pkeys[2], 8);
 }
 
+/* Each member of a port's attributes is that of the port. */
+static void infos_told(struct tb *tb, struct drv_device *dev)
+{
+	for (unsigned port = 1; port <= 2 && still_right(); port++) {
+		struct drv_port_attr attr;
+		uint8_t gid[DRV_GID_BYTES];
+
+		name_row("port %u", port);
+		must(drv_query_port(dev, port, &attr));
+		expect_equal(attr.state, port == 1 ? IBV_PORT_ARMED : IBV_PORT_INIT);
+		expect_equal(attr.phys_state, port == 1 ? PORT_PHYS_TRAINING : PORT_PHYS_RECOVERY);
+		expect_equal(attr.max_mtu, port == 1 ? IBV_MTU_2048 : IBV_MTU_4096);
+		expect_equal(attr.active_mtu, port == 1 ? IBV_MTU_512 : IBV_MTU_1024);
+		expect_equal(attr.lid, 0x1200 + port);
+		expect_equal(attr.lmc, 2 + port);
+		expect_equal(attr.sm_lid, 0x3400 + port);
+		expect_equal(attr.sm_sl, 8 + port);
+		expect_equal(attr.active_width, LINK_WIDTH_4X);
+		expect_equal(attr.active_speed, port == 1 ? 1 : 2);
+		expect_equal(attr.active_ext_speed, port == 1 ? 1 : 0);
+		expect_equal(attr.vl_cap, port == 1 ? 3 : 2);
+		expect_equal(attr.oper_vls, port == 1 ? 2 : 1);
+		expect_equal(attr.subnet_timeout, 20 + port);
+		expect_equal(attr.bad_pkeys, 0x100 + port);
+		expect_equal(attr.bad_qkeys, 0x200 + port);
+		expect_equal(attr.cap_mask,
+			     port == 1 ? 0x01020304 | 1u << PORT_CAP_EXT_SPEEDS : 0x05060708);
+		expect_true(!attr.ethernet);
+		must(drv_query_gid(dev, port, 0, gid));
+		expect_equal(be64_load(gid), 0x0102030405060700 + port);
+		expect_true(!memcmp(gid, attr.gid0, sizeof(gid)));
+	}
+}
+
 /* Each entry of a table can be asked for, and none behind it. */
 static void tables_end(struct tb *tb, struct drv_device *dev)
 {
@@ -296,7 +371,7 @@ static void objects(struct tb *tb, struct drv_device *dev)
 static void all_differ(struct tb *tb, struct tb_end *a)
 {
 	static const struct device d = {"all numbers differ", firmware_named, caps_differ,
-					ports_differ, node_named};
+					ports_differ,         node_named,     infos_differ};
 	const struct drv_options options = {.comp_vectors = VECTORS,
 					    .log_eq_size = 8,
 					    .log_qps = LOG_QPS,
@@ -311,6 +386,7 @@ static void all_differ(struct tb *tb, struct tb_end *a)
 	if (!still_right())
 		return;
 	limits_told(tb, dev);
+	infos_told(tb, dev);
 	tables_end(tb, dev);
 	objects(tb, dev);
 	go(tb, a, dev);
@@ -454,6 +530,42 @@ static void refused(struct tb *tb, struct tb_end *a)
 	}
 }
 
+/* --- lanes --- */
+
+/* Fewer lanes are tried only when there is no room for more. Source: Linux mlx4_SET_PORT */
+static void fewer_lanes(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		const char *name;
+		uint8_t status;
+		unsigned times, tried;
+		int rc;
+	} rows[] = {{"room for all", 0, 0, 1, 0},
+		    {"the limit once", HCR_STATUS_EXCEED_LIM, 1, 2, 0},
+		    {"the size twice", HCR_STATUS_BAD_SIZE, 2, 3, 0},
+		    {"the limit three times", HCR_STATUS_EXCEED_LIM, 3, 4, 0},
+		    {"the size always", HCR_STATUS_BAD_SIZE, 4, 4, -ENOMEM},
+		    {"another reason", HCR_STATUS_BAD_PARAM, 1, 1, -EINVAL}};
+	static const struct device d = {.name = "nothing differs"};
+	const struct drv_options options = {.log_eq_size = 8};
+
+	for_each_row(i, rows) {
+		struct drv_device *dev;
+
+		name_row("%s", rows[i].name);
+		other.n_lanes = 0;
+		if (rows[i].times)
+			fail_command(a, HCR_SET_PORT, rows[i].status, rows[i].times);
+		must_fail(rows[i].rc, come_up(a, &d, &options, &dev));
+		expect_equal(other.n_lanes, rows[i].tried);
+		for (unsigned n = 0; n < other.n_lanes && still_right(); n++)
+			expect_equal(other.lanes[n], 8 >> n);
+		if (!rows[i].rc && still_right())
+			go(tb, a, dev);
+	}
+	name_row("%s", "");
+}
+
 SCENARIO(bring_up_answers,
 	 "devices that say other things of themselves: each number has its effect, and what "
 	 "the driver cannot drive it refuses",
@@ -465,5 +577,6 @@ SCENARIO(bring_up_answers,
 	all_differ(tb, a);
 	vectors(tb, a);
 	refused(tb, a);
+	fewer_lanes(tb, a);
 	answers_end(a);
 }
