@@ -9,6 +9,7 @@
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/mads/mads.h"
@@ -46,6 +47,20 @@ static void users_check(const struct ask *a, const unsigned *const *users, size_
 				   *users[i], were[i]);
 }
 
+/* mlx4.h: outputs are set only on success. */
+static void output_check(const struct ask *a, const void *out)
+{
+	char names[CHAIN_BYTES];
+	struct calls now;
+
+	if (!a->c || !out)
+		return;
+	chain_take(&now);
+	chain_format(&now, names, sizeof(names));
+	ask_report(a, RULE_not_given_back, (struct guest_object){0},
+		   "the call fails, and its caller has been given an object: by %s", names);
+}
+
 /* The result of a call that makes an object, which is NULL when it makes none. Behind the call stand the
  * counts of mlx4's objects that the new one is to use: NULL for none. */
 #define MAKES(a, out, call, ...)                                                                   \
@@ -60,6 +75,7 @@ static void users_check(const struct ask *a, const unsigned *const *users, size_
 		*(out) = NULL;                                                                     \
 		result = call;                                                                     \
 		if (result) {                                                                      \
+			output_check(a, *(out));                                                   \
 			*(out) = before;                                                           \
 			users_check(a, users, ARRAY_SIZE(users), were);                            \
 		}                                                                                  \

@@ -83,7 +83,9 @@ static void answer_change(const struct hcr *command, void *box)
 			d->node((struct node_info *)(void *)smp_data_ptr(smp));
 		if (d->info && mad_hdr_get_attr_id(smp_hdr_const(smp)) == SMP_ATTR_PORT_INFO)
 			d->info((struct port_info *)(void *)smp_data_ptr(smp),
-				hcr_get_in_mod(command) & 0xff);
+				mad_hdr_get_attr_mod(smp_hdr_const(smp))
+					? mad_hdr_get_attr_mod(smp_hdr_const(smp))
+					: hcr_get_in_mod(command));
 		break;
 	default:
 		break;
@@ -354,6 +356,7 @@ static void objects(struct tb *tb, struct drv_device *dev)
 	struct drv_srq_init srq_init = {.max_wr = 3, .max_sge = 1};
 	struct drv_cq *cq = NULL;
 	struct drv_srq *srq = NULL;
+	struct drv_xrcd *xrcd = NULL;
 	struct drv_pd *pd = NULL;
 
 	must(drv_pd_alloc(dev, &pd));
@@ -363,6 +366,7 @@ static void objects(struct tb *tb, struct drv_device *dev)
 		return;
 	expect_that(drv_cq_num(cq), >=, 1u << 9);
 	expect_that(drv_srq_num(srq), >=, 1u << 8);
+	must_fail(-EOPNOTSUPP, drv_xrcd_alloc(dev, &xrcd)); /* it has no XRC */
 	must(drv_srq_destroy(srq));
 	must(drv_cq_destroy(cq));
 	must(drv_pd_free(pd));

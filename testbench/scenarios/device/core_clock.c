@@ -5,9 +5,9 @@
  * (map_internal_clock, mlx4_read_clock).
  */
 #include "model/interface/commands.h"
-#include "testbench/scenario.h"
+#include "testbench/harm.h"
 
-enum { READS_US = 20, CARRIES = 6, READS = 100 };
+enum { READS_US = 20, CARRIES = 6, READS = 100, UNTOLD = 77777 };
 
 /* Reads while the low dword carries into the high one: a reader that puts together two halves of different
  * times is ten seconds wrong. */
@@ -35,10 +35,18 @@ SCENARIO(core_clock, "the core clock counts at its rate; its low dword carries i
 	struct init_hca hca = {{0}};
 	struct drv_raw_cmd query = {.op = HCR_QUERY_HCA, .out = &hca, .out_len = sizeof(hca)};
 	uint64_t mhz, cycles, waits_us[2] = {1000};
+	unsigned told;
 
 	must(drv_cmd(a->dev, &query));
 	mhz = init_hca_get_clock_mhz(&hca);
 	expect_true(mhz);
+	must(drv_query_clock(a->dev, &told));
+	expect_equal(told, mhz);
+	refuse_command(a, 1, HCR_STATUS_BAD_PARAM);
+	told = UNTOLD;
+	must_fail(-EINVAL, drv_query_clock(a->dev, &told));
+	expect_true(refuse_command(a, 0, 0));
+	expect_equal(told, UNTOLD);
 	waits_us[1] = mhz ? (1ull << 32) / mhz : 0;
 	for (unsigned i = 0; i < 2 && still_right(); i++) {
 		cycles = drv_clock_read(a->dev);

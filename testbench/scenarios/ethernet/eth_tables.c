@@ -119,7 +119,11 @@ static void frames(struct tb *tb, struct tb_end *a)
 
 	drv_eth_get(a->dev, OTHER, &other);
 	for_each_row(i, rows) {
-		const struct drv_eth_config config = {.mtu = rows[i].mtu, .pause_tx = i % 2 == 0};
+		const struct drv_eth_config config = {.mtu = rows[i].mtu,
+						      .pause_tx = i % 2 == 0,
+						      .pause_rx = i % 2 == 0,
+						      .pfc_tx = i % 4 == 2 ? 0x21 : 0,
+						      .pfc_rx = i % 4 == 0 ? 0x42 : 0};
 		struct drv_port_attr attr;
 
 		name_row("MTU %u", rows[i].mtu);

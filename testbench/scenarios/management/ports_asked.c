@@ -80,10 +80,10 @@ static void refuse_each(struct tb *tb, struct tb_end *a)
 
 			name_row("%s, command %u is refused", questions[q].name, n + 1);
 			memset(&is, UNTOUCHED, sizeof(is));
-			refuse_command(a, n + 1, HCR_STATUS_BAD_PARAM);
+			refuse_command(a, n + 1, HCR_STATUS_EXCEED_LIM);
 			rc = questions[q].ask(tb, a, PORT, &is);
 			refused = refuse_command(a, 0, 0);
-			expect_equal(rc, refused ? -EINVAL : 0);
+			expect_equal(rc, refused ? -ENOMEM : 0);
 			if (refused) {
 				expect_true(untouched(&is));
 				expect_that(tb_now(tb) - begun, <, CFG_MS(1));

@@ -120,7 +120,9 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	rights(tb, b, reg, inv);
 
 	phase("more pages than it has");
+	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, 0));
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 1) * UINT64_C(4096)));
+	must_fail(-ENOMEM, drv_mr_fast_page(mr, PAGES, 4096));
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 2) * UINT64_C(4096)));
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst + OFFSET, PAGES * UINT64_C(4096)));
 	must(drv_mr_dereg(mr));

@@ -59,4 +59,18 @@ SCENARIO(rereg_access, "the rights of a region change while it is in use", .any_
 	expect_data(b, .len = LEN);
 	expect_data(a, .len = LEN);
 	must(drv_mr_dereg(mr));
+
+	name_row("%s", "a region that the device does not take");
+	refuse_command(b, 1, HCR_STATUS_BAD_PARAM);
+	must_fail(-EINVAL, drv_mr_reg_iova(b->pd, memory, len, from, LOCAL, &mr));
+	expect_true(refuse_command(b, 0, 0));
+	refuse_command(b, 1, HCR_STATUS_BAD_PARAM);
+	must_fail(-EINVAL, drv_mr_reg_dma(b->pd, LOCAL, &mr));
+	expect_true(refuse_command(b, 0, 0));
+	/* each right of a region of all memory alone */
+	for_each_row(i, rows) {
+		name_row("all memory, access 0x%x", rows[i].access);
+		must(drv_mr_reg_dma(b->pd, rows[i].access, &mr));
+		must(drv_mr_dereg(mr));
+	}
 }
