@@ -93,8 +93,9 @@ struct given {
 	bool runs; /* between INIT_HCA, which these gave, and CLOSE_HCA */
 	struct calls runs_by;
 	bool has_cap;
-	struct dev_cap cap; /* the answer of QUERY_DEV_CAP */
-	uint64_t aux_pages; /* that of SET_ICM_SIZE */
+	struct dev_cap cap;       /* the answer of QUERY_DEV_CAP */
+	uint64_t aux_pages;       /* that of SET_ICM_SIZE */
+	struct query_port can[3]; /* the answers of QUERY_PORT; all 0: none */
 	bool port_open[3];
 	struct calls port_by[3]; /* that opened it */
 	uint32_t special_base;   /* of CONF_SPECIAL_QP; 0: none */

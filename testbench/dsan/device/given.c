@@ -296,6 +296,36 @@ static void port_given(struct checker *c, const struct hcr *command, bool open)
 		chain_take(&c->given.port_by[port]);
 }
 
+/* Source: Linux mlx4_dev_port, mlx4_set_port_mask: suggested_type counts where a port can be both */
+static void protocol_check(struct checker *c, const struct hcr *command)
+{
+	const uint32_t port = hcr_get_in_mod(command) & 0xff;
+	const bool ethernet = hcr_get_op_mod(command) == HCR_OM_SET_PORT_ETH;
+	const struct ask *a = ask_running();
+	const struct query_port *q;
+	unsigned types;
+
+	if (port >= ARRAY_SIZE(c->given.can) || !a || strcmp(a->call, "drv_probe"))
+		return;
+	q = &c->given.can[port];
+	types = query_port_get_types(q);
+	if (!types || ethernet == (types == PORT_TYPE_ETH ||
+				   (types != PORT_TYPE_IB && query_port_get_suggested_eth(q))))
+		return;
+	report_now(c, RULE_context_differs, (struct guest_object){GUEST_PORT, port},
+		   ethernet ? "SET_PORT makes it an Ethernet port, and QUERY_PORT does not say so"
+			    : "SET_PORT makes it an InfiniBand port, and QUERY_PORT says Ethernet");
+}
+
+static void can_keep(struct checker *c, const struct hcr *command)
+{
+	const uint32_t port = hcr_get_in_mod(command);
+
+	if (port < ARRAY_SIZE(c->given.can))
+		checker_read(c, hcr_get_out_param(command), &c->given.can[port],
+			     sizeof(c->given.can[port]));
+}
+
 /* `by`: who asked for it, NULL: a user of the driver. */
 static void left_report(struct checker *c, struct guest_object object, const char *what,
 			const struct calls *by)
@@ -403,6 +433,9 @@ void given_command(struct checker *c, const struct hcr *command)
 	case HCR_WRITE_MCG:
 		group_given(c, command);
 		break;
+	case HCR_SET_PORT:
+		protocol_check(c, command);
+		break;
 	case HCR_INIT_PORT:
 		port_given(c, command, true);
 		break;
@@ -458,6 +491,8 @@ void given_command_done(struct checker *c, const struct hcr *command,
 	if (hcr_get_opcode(command) == HCR_QUERY_DEV_CAP)
 		c->given.has_cap = checker_read(c, hcr_get_out_param(command), &c->given.cap,
 						sizeof(c->given.cap));
+	if (hcr_get_opcode(command) == HCR_QUERY_PORT)
+		can_keep(c, command);
 	if (hcr_get_opcode(command) == HCR_SET_ICM_SIZE)
 		c->given.aux_pages = answer->out_param;
 	if (hcr_get_opcode(command) == HCR_CONF_SPECIAL_QP)

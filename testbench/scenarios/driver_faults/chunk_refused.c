@@ -69,6 +69,12 @@ static int make_mr(struct tb_end *end)
 	return drv_mr_alloc_fast(end->pd, PAGES, &made.mr);
 }
 
+/* Its translations fill two chunks, which nobody else has. */
+static int make_large(struct tb_end *end)
+{
+	return drv_mr_alloc_fast(end->pd, 2 * DRV_CHUNK_BYTES / sizeof(struct mtt_entry), &made.mr);
+}
+
 static void unmake_mr(void)
 {
 	drv_mr_dereg(made.mr);
@@ -85,9 +91,12 @@ static void unmake_mw(void)
 }
 
 static const struct wanted rows[] = {
-	{"CQ", make_cq, unmake_cq, DRV_T_CQC},      {"SRQ", make_srq, unmake_srq, DRV_T_SRQC},
-	{"QP", make_qp, unmake_qp, DRV_T_QPC},      {"region", make_mr, unmake_mr, DRV_T_DMPT},
+	{"CQ", make_cq, unmake_cq, DRV_T_CQC},
+	{"SRQ", make_srq, unmake_srq, DRV_T_SRQC},
+	{"QP", make_qp, unmake_qp, DRV_T_QPC},
+	{"region", make_mr, unmake_mr, DRV_T_DMPT},
 	{"window", make_mw, unmake_mw, DRV_T_DMPT},
+	{"large region", make_large, unmake_mr, DRV_T_MTT},
 };
 
 static struct drv_bitmap *numbers_of(struct drv_device *dev, enum drv_table table)
