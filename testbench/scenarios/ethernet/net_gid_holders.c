@@ -3,15 +3,17 @@
  * Who keeps the place of a GID whose address has been removed: an address handle, and a queue pair
  * from the step that gives it its path until it is reset or destroyed or gets another path. An XRC
  * target keeps it, whatever becomes of the handle through which it got its path. Who was refused the
- * path keeps nothing. An address that is added meanwhile gets other places; afterwards it gets these.
+ * path keeps nothing. A queue pair that is being destroyed keeps it until it has gone. An address that is added meanwhile gets other places; afterwards it gets these.
  */
+#include "testbench/harm.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
 
 enum {
 	RTR_MASK = IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 		   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
 	INIT_MASK = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS,
-	VERSIONS = 2
+	VERSIONS = 2,
+	PAUSE_US = 60
 };
 
 /* One who holds the GID of that version of RoCE, or 0. */
@@ -159,12 +161,48 @@ static void reset_by_other(struct tb *tb, struct holder *h)
 	h->handle = NULL;
 }
 
+/* A thread that destroys a queue pair. static: when the scenario fails, it ends after the return */
+static struct ending {
+	struct ib_qp *qp;
+	int rc;
+	bool done;
+} ending;
+
+static void end_thread(void *arg)
+{
+	struct ending *e = arg;
+
+	e->rc = ib_destroy_qp(e->qp);
+	e->done = true;
+}
+
+/* The command that ends the queue pair has no answer as long as the vector is masked. Until then the
+ * queue pair holds the GID. */
+static void end_slowly(struct tb *tb, struct holder *h, struct ib_qp *qp)
+{
+	const struct ib_gid_hold *held = &qp->real_qp->gid;
+
+	mask_vector(h->end, 0, true);
+	ending = (struct ending){.qp = qp};
+	h->end->platform->ops->thread_start(h->end->platform, "ends", end_thread, &ending);
+	pass_time(CFG_US(PAUSE_US));
+	expect_true(!ending.done);
+	if (!ending.done)
+		expect_true(held->netdev == h->end->net);
+	mask_vector(h->end, 0, false);
+	pass_time(CFG_US(PAUSE_US));
+	expect_true(ending.done);
+	expect_equal(ending.rc, 0);
+}
+
 static void end_all(struct tb *tb, struct holder *h)
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (h->ah[i])
 			must(rdma_destroy_ah(h->ah[i], 0));
-	if (h->target)
+	if (h->target && h->target->real_qp->gid.netdev)
+		end_slowly(tb, h, h->target);
+	else if (h->target)
 		must(ib_destroy_qp(h->target));
 	if (h->xrcd)
 		must(ib_dealloc_xrcd(h->xrcd));

@@ -94,6 +94,40 @@ static void regions(struct tb *tb, struct kv *x)
 
 /* --- objects --- */
 
+/* XRC queue pairs have no SRQ of their own, and an SRQ of XRC serves no other queue pairs. */
+static void srqs(struct tb *tb, struct kv *x, const struct ib_qp_init_attr *init)
+{
+	struct ib_srq_init_attr basic = {.attr = {.max_wr = 1, .max_sge = 1}},
+				of_xrc = {.srq_type = IB_SRQT_XRC,
+					  .attr = {.max_wr = 1, .max_sge = 1},
+					  .ext = {.cq = x->cq}};
+	struct ib_qp_init_attr wrong = *init;
+	struct ib_srq *other = NULL;
+
+	wrong.xrcd = of_xrc.ext.xrc.xrcd = kv_made(ib_alloc_xrcd(x->device));
+	wrong.srq = kv_made(ib_create_srq(x->pd, &basic));
+	if (still_right())
+		other = kv_made(ib_create_srq(x->pd, &of_xrc));
+	if (!other)
+		return;
+	wrong.qp_type = IB_QPT_XRC_TGT;
+	must_refuse(ib_create_qp(NULL, &wrong));
+	wrong.qp_type = IB_QPT_XRC_INI;
+	must_refuse(ib_create_qp(x->pd, &wrong));
+	expect_equal(wrong.srq->usecnt, 0);
+	must(ib_destroy_srq(wrong.srq));
+	wrong.xrcd = NULL;
+	wrong.srq = other;
+	for (unsigned type = IB_QPT_RC; type <= IB_QPT_UD; type++) {
+		name_row("an SRQ of XRC for type %u", type);
+		wrong.qp_type = (enum ib_qp_type)type;
+		must_refuse(ib_create_qp(x->pd, &wrong));
+	}
+	expect_equal(other->usecnt, 0);
+	must(ib_destroy_srq(other));
+	must(ib_dealloc_xrcd(of_xrc.ext.xrc.xrcd));
+}
+
 static void objects(struct tb *tb, struct kv *x)
 {
 	struct ib_qp_init_attr init = {.send_cq = x->cq,
@@ -118,6 +152,7 @@ static void objects(struct tb *tb, struct kv *x)
 	must_refuse(ib_create_qp(NULL, &wrong));
 	wrong.qp_type = IB_QPT_XRC_TGT;
 	must_refuse(ib_create_qp(x->pd, &wrong));
+	srqs(tb, x, &init);
 	expect_true(!ib_modify_qp_is_ok(IB_QPS_RESET, IB_QPS_RESET, (enum ib_qp_type)NO_TYPE, 0));
 	expect_true(ib_modify_qp_is_ok(IB_QPS_RESET, IB_QPS_RESET, IB_QPT_RC, 0));
 }
