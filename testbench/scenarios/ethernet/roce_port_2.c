@@ -2,12 +2,21 @@
 /*
  * Datagrams over a second port that is an Ethernet port, whatever the first one is: addresses, VLAN and
  * tag are those of the second port, also where the address handle names no port. The completion says
- * what the frame said.
+ * what the frame said. So do management datagrams.
  */
 /* behaviours: IBA-17.2-two-ports */
-#include "testbench/services.h"
+#include "testbench/manage.h"
 
-enum { PORT_2 = 2, VLAN = 9, SL = 5, INDEX = 6, QKEY = 0x11111111, GRH_AREA = 40, LEN = 32 };
+enum {
+	PORT_2 = 2,
+	VLAN = 9,
+	SL = 5,
+	INDEX = 6,
+	QKEY = 0x11111111,
+	GRH_AREA = 40,
+	LEN = 32,
+	MADS = 3
+};
 
 static void join(struct tb *tb, struct tb_end *end, struct drv_gid *gid)
 {
@@ -26,6 +35,34 @@ static void leave(struct tb *tb, struct tb_end *end)
 {
 	must(drv_eth_gid_set(end->dev, PORT_2, INDEX, NULL));
 	drv_eth_vlan_put(end->dev, PORT_2, (unsigned)drv_eth_vlan_index(end->dev, PORT_2, VLAN));
+}
+
+/* QP1 of that port: its requests have the headers of Ethernet, whatever those of the first port have. */
+static void management(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct drv_gid *gid)
+{
+	struct drv_mad_addr to = {.qpn = QPN_GSI,
+				  .qkey = QKEY_GSI,
+				  .ah = {.is_global = true,
+					 .hop_limit = 9,
+					 .port_num = PORT_2,
+					 .sgid_index = INDEX,
+					 .sl = SL}};
+	struct smp request = {0}, answer;
+	struct mad_hdr *h = smp_hdr(&request);
+
+	name_row("management");
+	memcpy(to.ah.dgid, gid->raw, sizeof(to.ah.dgid));
+	drv_eth_mac(b->dev, PORT_2, to.ah.dmac);
+	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
+	mad_hdr_set_class_version(h, 1);
+	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
+	mad_hdr_set_method(h, MAD_METHOD_GET);
+	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
+	for (unsigned i = 0; i < MADS && still_right(); i++) {
+		memset(&answer, 0, sizeof(answer));
+		must(drv_mad_call(a->dev, PORT_2, QPN_GSI, &to, &request, &answer, CFG_MS(100)));
+		expect_equal(mad_hdr_get_method(smp_hdr(&answer)), MAD_METHOD_GET_RESP);
+	}
 }
 
 SCENARIO(roce_port_2, "datagrams over a second port, which is an Ethernet port",
@@ -82,6 +119,7 @@ SCENARIO(roce_port_2, "datagrams over a second port, which is an Ethernet port",
 		expect_data(b, .dst = GRH_AREA, .len = LEN);
 		ignore_data(b, .len = GRH_AREA);
 	}
+	management(tb, a, b, &gid);
 	destroy_qp(y);
 	destroy_qp(x);
 	leave(tb, a);
