@@ -3,7 +3,7 @@
  * completion is lost or doubled, and their order stays the same. */
 /* behaviours: IBA-11.2.8.3-cq-resize */
 #include "model/interface/commands.h"
-#include "testbench/services.h"
+#include "testbench/harm.h"
 
 enum { ROUNDS = 6, BURST = 20 };
 
@@ -19,6 +19,44 @@ static void resize_raw(struct tb *tb, struct tb_end *b, struct drv_cq *cq, unsig
 								.in_mod = drv_cq_num(cq),
 								.in = &ctx,
 								.in_len = sizeof(ctx)}));
+}
+
+/* A resize that the device refuses changes nothing: the CQ goes on with the buffer that it has, beyond its end. */
+SCENARIO(cq_resize_refused, "the device refuses to resize a CQ, which goes on as it is",
+	 .any_packets = true, .of_mlx4 = "a command that resizes")
+{
+	static const unsigned sizes[] = {7, 500};
+	struct drv_cq *cq = new_cq(b, 63, 0);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
+	unsigned wr_id = 0;
+
+	connect_two(x, y);
+	for_each_row(i, sizes) {
+		name_row("to %u", sizes[i]);
+		recv_on(b, y, .wr_id = wr_id, .len = 0, .repeat = 3);
+		send_on(a, x, .len = 0, .repeat = 3);
+		expect_cqes(a, 3);
+		pass_time(CFG_US(30));
+		fail_command(b, HCR_MODIFY_CQ, HCR_STATUS_EXCEED_LIM, 1);
+		must_fail(-ENOMEM, drv_cq_resize(cq, sizes[i]));
+		expect_equal(drv_cq_entries(cq), 63);
+		for (unsigned n = 0; n < 3; n++)
+			expect_cqe(b, .cq = cq, .wr_id = wr_id + n);
+		wr_id += 100;
+		for (unsigned round = 0; round < ROUNDS && still_right(); round++, wr_id += 100) {
+			recv_on(b, y, .wr_id = wr_id, .len = 0, .repeat = BURST);
+			send_on(a, x, .len = 0, .repeat = BURST);
+			expect_cqes(a, BURST);
+			for (unsigned n = 0; n < BURST && still_right(); n++)
+				expect_cqe(b, .cq = cq, .wr_id = wr_id + n);
+		}
+		must(drv_cq_resize(cq, 100 + i));
+		expect_equal(drv_cq_entries(cq), 127);
+		must(drv_cq_resize(cq, 63));
+	}
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_cq(cq);
 }
 
 SCENARIO(cq_resize_too_small, "a CQ is not resized to less than what stands in it")
