@@ -19,7 +19,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { HOW_BYTES = 420, PS_PER_US = 1000000, GIVEN_UP = 16 };
+enum { HOW_BYTES = 420, PS_PER_US = 1000000, GIVEN_UP = 16, TOKENS = 16 };
 
 /* The event of an answer is on its way for less than this: interrupts and their handlers may be late. */
 static const uint64_t on_its_way_ps = UINT64_C(10) * 1000 * PS_PER_US;
@@ -74,6 +74,32 @@ void asked_answer_end(struct checker *c)
 	c->late_answer.is = false;
 }
 
+/* --- tokens --- */
+
+/* Of the latest commands with an event. Late answers to any of them must not be taken for a newer one's. Source:
+ * Linux mlx4_cmd_wait, whose contexts count in the bits above their number. */
+static struct used_token {
+	const struct checker *c;
+	uint32_t token;
+} used_tokens[TOKENS];
+static unsigned n_used_tokens; /* ever */
+
+static bool token_used(const struct checker *c, uint32_t token)
+{
+	for (const struct used_token *u = used_tokens; u < used_tokens + TOKENS; u++)
+		if (u->c == c && u->token == token)
+			return true;
+	return false;
+}
+
+/* Tokens are counted anew when the driver goes from polling to events. */
+static void tokens_forget(const struct checker *c)
+{
+	for (struct used_token *u = used_tokens; u < used_tokens + TOKENS; u++)
+		if (u->c == c)
+			u->c = NULL;
+}
+
 /* --- commands --- */
 
 static bool token_under_way(const struct ask *a)
@@ -104,8 +130,15 @@ void asked_command_given(struct checker *c, const struct hcr *command)
 	a->command.given_ps = hca_now(c->host.hca);
 	chain_take(&a->command.by);
 	wanted_given(a);
-	if (hcr_get_event(command) && token_under_way(a))
-		wanted_same_token(a);
+	if (!hcr_get_event(command)) {
+		tokens_forget(c);
+		return;
+	}
+	if (token_under_way(a))
+		wanted_same_token(a, "another command is under way with the same token");
+	else if (token_used(c, hcr_get_token(command)))
+		wanted_same_token(a, "one of the latest commands had the same token");
+	used_tokens[n_used_tokens++ % TOKENS] = (struct used_token){c, hcr_get_token(command)};
 }
 
 void asked_command_done(struct checker *c, const struct hcr *command,

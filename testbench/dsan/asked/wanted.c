@@ -8,6 +8,7 @@
 
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/hear/entered.h"
 
 #include "model/engine/base/engine.h"
 #include "model/interface/commands.h"
@@ -114,14 +115,15 @@ static void output_check(const struct ask *a, const struct hcr *h)
 		no_mailbox(a, "out_param", OUT_PARAM, bus, w->out_len);
 }
 
-void wanted_same_token(const struct ask *a)
+void wanted_same_token(const struct ask *a, const char *what)
 {
-	char names[2 * CHAIN_BYTES + 16];
+	char names[2 * CHAIN_BYTES + 16], latest[2 * CHAIN_BYTES];
 
 	names_of(a, LAST, names, sizeof(names));
+	entered_format_lowest(latest, sizeof(latest));
 	checker_report(a->c, &(struct breach){RULE_command_token, object_of(a), NULL, NULL},
-		       "another command is under way with the same token 0x%x: filled by %s",
-		       (unsigned)hcr_get_token(&a->command.hcr), names);
+		       "%s 0x%x: filled by %s; these ran last: %s", what,
+		       (unsigned)hcr_get_token(&a->command.hcr), names, latest);
 }
 
 void wanted_timed_out(const struct ask *a)

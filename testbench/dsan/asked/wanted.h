@@ -13,8 +13,8 @@ uint64_t wanted_out_sum(const struct wanted *w);
 
 /* GO is written for the command of this ask (ASK_INNER). */
 void wanted_given(const struct ask *a);
-/* Another command that is under way has the same token, so their answers cannot be told apart. */
-void wanted_same_token(const struct ask *a);
+/* Another command has the same token, so their answers cannot be told apart: `what` says which one. */
+void wanted_same_token(const struct ask *a, const char *what);
 /* The function gives up, and says that the device did not answer in time. */
 void wanted_timed_out(const struct ask *a);
 /* The function returns without an error. */

@@ -4,6 +4,7 @@
 
 #include "model/interface/rows.h"
 #include "testbench/dsan/hear/callout.h"
+#include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
 
@@ -16,6 +17,8 @@ enum {
 	OTHER_CHARS = 200,
 	SETTERS_CHARS = 200,
 	TITLE_CHARS = 400,
+	BEGIN = 16,
+	BEGIN_CHARS = 160,
 	LOOP = 24
 };
 
@@ -127,6 +130,27 @@ static unsigned names_of(const struct entered *e, char *names, size_t size)
 	return n;
 }
 
+void entered_format_lowest(char *text, size_t size)
+{
+	const struct runner *r = runner_now();
+
+	*text = 0;
+	if (r)
+		names_of(&r->visited, text, size);
+}
+
+static void begin_of(const struct runner *r, char *names, size_t size)
+{
+	const void *first[BEGIN], *pcs[BEGIN];
+	const unsigned all = trail_first_of(r, first, BEGIN);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < all; i++)
+		if (!is_plumbing(first[i]))
+			pcs[n++] = first[i];
+	checker_functions(pcs, n, names, size);
+}
+
 void entered_format(char text[ENTERED_CHARS])
 {
 	const struct runner *r = runner_now();
@@ -144,12 +168,13 @@ void entered_format(char text[ENTERED_CHARS])
 			 setters);
 }
 
-/* A thread that has entered none says nothing. The first one stands behind the title, and is told with those
- * that set what it read. */
+/* A thread that has entered none says nothing. The first one stands behind the title, and is told with where
+ * its last call began, which a long call has pushed out of the latest ones, and with those that set what it
+ * read. */
 static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 {
 	const size_t size = title ? FIRST_CHARS : OTHER_CHARS;
-	char above[FIRST_CHARS], driver[FIRST_CHARS], setters[FIRST_CHARS];
+	char above[FIRST_CHARS], driver[FIRST_CHARS], setters[FIRST_CHARS], begin[BEGIN_CHARS];
 	const unsigned n_above = names_of(&r->entered, above, size);
 	const unsigned n_driver = names_of(&r->visited, driver, size);
 
@@ -165,6 +190,9 @@ static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 		n_driver ? "in mlx4: " : "", driver);
 	if (!title)
 		return true;
+	begin_of(r, begin, sizeof(begin));
+	if (*begin)
+		fprintf(out, "    its last call began with %s\n", begin);
 	setters_format(r, above, setters, sizeof(setters));
 	if (*setters)
 		fprintf(out, "    what it read last was set by %s\n", setters);

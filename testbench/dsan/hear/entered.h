@@ -21,6 +21,8 @@ bool entered_process_is_ending(void);
 /* The functions that the running thread has entered, the latest first, and those that set what it read. */
 enum { ENTERED_CHARS = 440 };
 void entered_format(char text[ENTERED_CHARS]);
+/* Those of the lowest layer that the running thread has entered last, the latest first. */
+void entered_format_lowest(char *text, size_t size);
 /* No thread has entered any. */
 void entered_forget(void);
 

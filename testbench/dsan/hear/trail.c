@@ -152,6 +152,17 @@ void trail_format(char *text, size_t size)
 	checker_functions(ran.pc, ran.n, text, size);
 }
 
+unsigned trail_first_of(const struct runner *r, const void **pcs, unsigned max)
+{
+	struct ran ran = {0};
+	unsigned n;
+
+	ran_take_first(r, r->trail_from, r->n_trail, &ran);
+	for (n = 0; n < ran.n && n < max; n++)
+		pcs[n] = ran.pc[n];
+	return n;
+}
+
 void trail_format_first(char *text, size_t size)
 {
 	const struct runner *r = runner_now();

@@ -27,6 +27,9 @@ unsigned trail_newest(const void **pcs, unsigned max);
 void trail_format(char *text, size_t size);
 /* The first ones, in their order. */
 void trail_format_first(char *text, size_t size);
+struct runner;
+/* The first places of any thread's last call, in their order. Returns how many, at most `max`. */
+unsigned trail_first_of(const struct runner *r, const void **pcs, unsigned max);
 /* As trail_format(), up to where the call began to undo what it did. */
 void trail_format_before_undo(char *text, size_t size);
 /* The functions of the calls that other threads of this host were in when this one began: the end of a
