@@ -175,41 +175,49 @@ static int alone(void *arg)
 	return rc ? rc : holds(h) ? 0 : __LINE__;
 }
 
-/* Each request that finds no memory has a listener of its own. */
+/* Takes a request, with the nth allocation failing. It has a listener of its own. Returns whether the
+ * allocation came, or -1. */
+static int take(struct rdma_addrinfo *res, unsigned nth)
+{
+	struct ibv_qp_init_attr init = queue;
+	struct rdma_cm_id *listener, *id;
+	int came;
+
+	if (rdma_create_ep(&listener, res, NULL, &init) || rdma_listen(listener, 1))
+		return -1;
+	errno = 0;
+	lack_memory(nth);
+	if (!rdma_get_request(listener, &id)) {
+		came = lack_memory(0);
+		if (came || !id->qp || rdma_accept(id, NULL) ||
+		    id->event->event != RDMA_CM_EVENT_ESTABLISHED || rdma_disconnect(id))
+			return -1;
+		rdma_destroy_ep(id);
+	} else {
+		came = errno == ENOMEM && lack_memory(0) ? 1 : -1;
+	}
+	rdma_destroy_ep(listener);
+	return came;
+}
+
+/* The first request that is accepted opens the device, and makes the default PD. Nothing is left of those
+ * behind it. Returns how many find no memory. */
 static int server(void *arg)
 {
 	const struct rdma_addrinfo hints = {.ai_flags = RAI_PASSIVE};
-	struct ibv_qp_init_attr init = queue;
-	struct rdma_cm_id *listener, *id;
 	struct rdma_addrinfo *res;
-	unsigned refused = 0;
-	struct held h = {0};
-	bool came = true;
+	unsigned twice_nth = 2;
+	struct held h;
+	int came = 1;
 
-	if (rdma_getaddrinfo(NULL, PORT_TEXT, &hints, &res))
+	if (rdma_getaddrinfo(NULL, PORT_TEXT, &hints, &res) || take(res, 0))
 		return -1;
-	for (unsigned twice_nth = 2; came; twice_nth++) {
-		if (refused == TRIES_MAX || rdma_create_ep(&listener, res, NULL, &init) ||
-		    rdma_listen(listener, 1))
+	for (h = held(); came == 1; twice_nth++) {
+		came = take(res, twice_nth / 2);
+		if (!holds(h))
 			return -1;
-		errno = 0;
-		lack_memory(twice_nth / 2);
-		if (!rdma_get_request(listener, &id)) {
-			came = lack_memory(0);
-			if (came || !id->qp || rdma_accept(id, NULL) ||
-			    id->event->event != RDMA_CM_EVENT_ESTABLISHED || rdma_disconnect(id))
-				return -1;
-			rdma_destroy_ep(id);
-		} else if (errno != ENOMEM || !lack_memory(0)) {
-			return -1;
-		}
-		rdma_destroy_ep(listener);
-		/* the first requests open the device, and make the default PD */
-		if (h.blocks == held().blocks)
-			refused++;
-		h = held();
 	}
-	return (int)refused;
+	return came ? -1 : (int)twice_nth - 3;
 }
 
 /* What comes next, soon. */
@@ -230,9 +238,11 @@ static int client(void *arg)
 	struct rdma_cm_event *event;
 	struct ibv_cq *cq = NULL;
 	struct rdma_cm_id *id;
-	bool connected = false;
+	unsigned connected = 0;
 
-	for (unsigned i = 0; !connected && i < TRIES_MAX; i++) {
+	for (unsigned i = 0; connected < 2 && i < TRIES_MAX; i++) {
+		bool accepted;
+
 		if (ip_resolve(channel, IP_B, PORT, NULL, &id) ||
 		    ip_next(channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) ||
 		    rdma_resolve_route(id, IP_TIMEOUT_MS) ||
@@ -242,21 +252,22 @@ static int client(void *arg)
 		event = soon(channel);
 		if (!event)
 			return __LINE__;
-		connected = event->event == RDMA_CM_EVENT_ESTABLISHED;
+		accepted = event->event == RDMA_CM_EVENT_ESTABLISHED;
+		connected += accepted;
 		/* a listener goes with its request, or the next one is not there yet */
-		if (!connected && (event->event != RDMA_CM_EVENT_REJECTED ||
-				   (event->status != IB_CM_REJ_CONSUMER_DEFINED &&
-				    event->status != IB_CM_REJ_INVALID_SERVICE_ID)))
+		if (!accepted && (event->event != RDMA_CM_EVENT_REJECTED ||
+				  (event->status != IB_CM_REJ_CONSUMER_DEFINED &&
+				   event->status != IB_CM_REJ_INVALID_SERVICE_ID)))
 			return __LINE__;
 		rdma_ack_cm_event(event);
-		if (connected &&
+		if (accepted &&
 		    (ip_next(channel, RDMA_CM_EVENT_DISCONNECTED, NULL) || rdma_disconnect(id)))
 			return __LINE__;
 		rdma_destroy_qp(id);
 		if (rdma_destroy_id(id))
 			return __LINE__;
 	}
-	if (!connected || ibv_destroy_cq(cq))
+	if (connected < 2 || ibv_destroy_cq(cq))
 		return __LINE__;
 	rdma_destroy_event_channel(channel);
 	return 0;
