@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The peer, written by hand, gives up in each state: it rejects for a time-out, with or without the
+ * communication id that it may not know, or for another reason; and it says so in the name of somebody
+ * else. Both sides disconnect at once. A DREQ comes before its RTU, or where there is nothing to end.
+ * An MRA makes each message wait, if it is about that message. A REP that comes again gets the answer it had.
+ * Two connections cannot have one queue pair of the peer. Lengths of additional information are cut.
+ */
+/* behaviours: IBA-12.6.7-reject-reasons IBA-12.9-duplicates IBA-12.9-mra IBA-12.9.8.3.1-stale IBA-12.9-timewait */
+#include "testbench/scenarios/connect/by_hand.h"
+
+enum { INFO_LONG = 100, LONG_AGO_MS = 80 };
+
+static uint64_t tid_of(const struct smp *smp)
+{
+	return mad_hdr_get_tid(smp_hdr_const(smp));
+}
+
+static void say_gives_up(struct tb *tb, uint32_t local, uint32_t remote, enum cm_message of,
+			 unsigned reason, uint64_t ca)
+{
+	struct smp smp;
+	struct cm_rej *rej = (struct cm_rej *)&smp;
+
+	to_send(&smp, CM_ATTR_REJ);
+	ids(&smp, local, remote);
+	cm_rej_set_message_rejected(rej, of);
+	cm_rej_set_reason(rej, reason);
+	cm_rej_set_info_length(rej, 8);
+	be64_store(cm_rej_ari_ptr(rej), ca);
+	memcpy(cm_rej_private_data_ptr(rej), "bye", 4);
+	send_mad(tb, my.end, &smp);
+}
+
+struct gives_up {
+	const char *name;
+	bool client;
+	enum step step;
+	uint32_t local;
+	bool names_it;
+	enum cm_message of;
+	unsigned reason;
+	uint64_t ca;
+	bool told;
+	enum ib_cm_state then;
+};
+
+static void gives_up(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	const unsigned late = CM_REASON_TIMEOUT, own = CM_REASON_CONSUMER_DEFINED,
+		       stale = CM_REASON_STALE_CONN;
+	const enum cm_message req = CM_MESSAGE_REQ, rep = CM_MESSAGE_REP, other = CM_MESSAGE_OTHER;
+	const struct gives_up rows[] = {
+		{"REQ", 0, ASKED, MINE, 0, other, late, guid, 1, IB_CM_IDLE},
+		{"MRA", 0, ASKED_WAITS, MINE, 0, other, late, guid, 1, IB_CM_IDLE},
+		{"REP", 0, ANSWERED, MINE, 0, other, late, guid, 1, IB_CM_IDLE},
+		{"MRA of the REP", 0, ANSWERED_WAITS, MINE, 0, other, late, guid, 1, IB_CM_IDLE},
+		{"RTU", 0, CONNECTED, MINE, 0, other, late, guid, 1, IB_CM_TIMEWAIT},
+		{"DREQ", 0, CLOSES, MINE, 1, other, own, 0, 1, IB_CM_TIMEWAIT},
+		{"by its id", 0, ANSWERED, MINE, 1, other, late, 0, 1, IB_CM_IDLE},
+		{"stale", 0, ANSWERED, MINE, 1, rep, stale, 0, 1, IB_CM_TIMEWAIT},
+		{"another CA", 0, ASKED, MINE, 0, other, late, guid + 1, 0, IB_CM_REQ_RCVD},
+		{"another id", 0, ASKED, OTHER, 0, other, late, guid, 0, IB_CM_REQ_RCVD},
+		{"no time-out", 0, ASKED, MINE, 0, other, own, guid, 0, IB_CM_REQ_RCVD},
+		{"another, by its id", 0, ANSWERED, OTHER, 1, other, late, guid, 0, IB_CM_REP_SENT},
+		{"before a REP", 1, ASKED, OTHER, 1, other, late, guid, 1, IB_CM_IDLE},
+		{"after an MRA", 1, ASKED_WAITS, OTHER, 1, other, late, guid, 1, IB_CM_IDLE},
+		{"REQ refused", 1, ASKED, 0, 1, req, own, 0, 1, IB_CM_IDLE},
+		{"REQ refused late", 1, ASKED_WAITS, MINE, 1, req, own, 0, 1, IB_CM_IDLE},
+		{"REQ is stale", 1, ASKED, 0, 1, req, stale, 0, 1, IB_CM_TIMEWAIT},
+		{"another REP", 1, ANSWERED, OTHER, 1, other, late, guid, 0, IB_CM_REP_RCVD},
+		{"an old REQ", 1, ANSWERED, MINE, 1, req, own, 0, 0, IB_CM_REP_RCVD},
+		{"its REP", 1, ANSWERED, MINE, 1, other, late, guid, 1, IB_CM_IDLE},
+		{"its MRA", 1, ANSWERED_WAITS, MINE, 1, other, late, guid, 1, IB_CM_IDLE},
+	};
+	struct conn *c;
+
+	phase("the peer gives up");
+	for_each_row(i, rows) {
+		const struct gives_up *r = &rows[i];
+
+		name_row("%s", r->name);
+		c = r->client ? client_at(tb, path, r->step) : server_at(tb, listener, r->step);
+		if (!still_right())
+			return;
+		say_gives_up(tb, r->local, r->names_it ? my.theirs : 0, r->of, r->reason, r->ca);
+		expect_state(c, r->then);
+		expect_equal(c->count, r->told);
+		if (r->told) {
+			expect_cm(c, IB_CM_REJ_RECEIVED);
+			expect_equal(c->last.cm.param.rej_rcvd.reason, r->reason);
+			expect_equal(c->last.cm.param.rej_rcvd.ari_length, 8);
+			expect_equal(be64_load(c->last.info), r->ca);
+			expect_true(!memcmp(c->last.data, "bye", 4));
+		}
+		/* a rejection gets no answer */
+		expect_equal(my.n, my.taken);
+		ends(tb, c);
+	}
+}
+
+/* The DREPs of a DREQ: to whom they go, and that they answer it. */
+static void drep_is(struct tb *tb, uint32_t local, uint32_t remote)
+{
+	const struct smp *smp = next(tb, CM_ATTR_DREP);
+	const struct cm_drep *drep = (const struct cm_drep *)smp;
+
+	expect_equal(cm_drep_get_local_comm_id(drep), local);
+	expect_equal(cm_drep_get_remote_comm_id(drep), remote);
+	expect_equal(tid_of(smp), TID);
+}
+
+static void disconnects(struct tb *tb, struct conn *listener)
+{
+	static const struct {
+		const char *name;
+		enum step step;
+		unsigned more; /* of the queue pair's number */
+		bool told;
+		enum ib_cm_state then;
+	} rows[] = {{"after REQ", ASKED, 0, false, IB_CM_REQ_RCVD},
+		    {"after MRA", ASKED_WAITS, 0, false, IB_CM_MRA_REQ_SENT},
+		    {"before RTU", ANSWERED, 0, true, IB_CM_DREQ_RCVD},
+		    {"before RTU, after MRA", ANSWERED_WAITS, 0, true, IB_CM_DREQ_RCVD},
+		    {"another queue pair, before RTU", ANSWERED, 1, false, IB_CM_REP_SENT},
+		    {"connected", CONNECTED, 0, true, IB_CM_DREQ_RCVD},
+		    {"another queue pair", CONNECTED, 1, false, IB_CM_ESTABLISHED},
+		    {"both at once", CLOSES, 0, true, IB_CM_DREQ_RCVD}};
+	struct ib_cm_counters before, after;
+	struct conn *c;
+
+	phase("a DREQ");
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		c = server_at(tb, listener, rows[i].step);
+		if (!still_right())
+			return;
+		say_dreq(tb, c->qp->qp_num + rows[i].more);
+		expect_equal(c->count, rows[i].told);
+		expect_state(c, rows[i].then);
+		expect_equal(my.n, my.taken);
+		if (rows[i].told) {
+			expect_cm(c, IB_CM_DREQ_RECEIVED);
+			/* what had been sent before does not come again */
+			pass_time(CFG_MS(LONG_AGO_MS));
+			expect_equal(my.n, my.taken);
+			say_dreq(tb, c->qp->qp_num);
+			expect_equal(c->count, 0);
+			expect_equal(my.n, my.taken);
+			must(ib_send_cm_drep(c->id, NULL, 0));
+			drep_is(tb, my.theirs, MINE);
+			expect_state(c, IB_CM_TIMEWAIT);
+			say_dreq(tb, c->qp->qp_num);
+			drep_is(tb, my.theirs, MINE);
+			say(tb, CM_ATTR_DREP, MINE);
+			expect_equal(c->count, 0);
+		}
+		ends(tb, c);
+	}
+	name_row("both at once, and both answer");
+	c = server_at(tb, listener, CLOSES);
+	if (!still_right())
+		return;
+	say_dreq(tb, c->qp->qp_num);
+	expect_cm(c, IB_CM_DREQ_RECEIVED);
+	say(tb, CM_ATTR_DREP, OTHER);
+	expect_state(c, IB_CM_DREQ_RCVD);
+	say(tb, CM_ATTR_DREP, MINE);
+	expect_cm(c, IB_CM_DREP_RECEIVED);
+	expect_state(c, IB_CM_TIMEWAIT);
+	must(ib_cm_query_counters(ib_device_of(my.to), &before));
+	say(tb, CM_ATTR_DREP, MINE);
+	must(ib_cm_query_counters(ib_device_of(my.to), &after));
+	expect_equal(after.rx_duplicates[IB_CM_MSG_DREP], before.rx_duplicates[IB_CM_MSG_DREP] + 1);
+	expect_equal(c->count, 0);
+	ends(tb, c);
+	name_row("for nobody");
+	my.n = my.taken = 0;
+	my.theirs = OTHER;
+	say_dreq(tb, 1);
+	drep_is(tb, OTHER, MINE);
+}
+
+/* An MRA is about one message. The wait of the REP is 34 and 17 ms then, and not 67 and 17. */
+static void waits(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	struct conn *c = client_at(tb, path, ASKED);
+
+	phase("an MRA");
+	name_row("%s", "");
+	say_mra(tb, CM_MESSAGE_REP);
+	say_mra(tb, CM_MESSAGE_OTHER);
+	expect_state(c, IB_CM_REQ_SENT);
+	expect_equal(c ? c->count : 0, 0);
+	ends(tb, c);
+	c = server_at(tb, listener, ANSWERED);
+	if (!still_right())
+		return;
+	my.tid = TID;
+	say_mra(tb, CM_MESSAGE_REQ);
+	say_mra(tb, CM_MESSAGE_OTHER);
+	expect_state(c, IB_CM_REP_SENT);
+	expect_equal(c->count, 0);
+	say_mra(tb, CM_MESSAGE_REP);
+	expect_cm(c, IB_CM_MRA_RECEIVED);
+	expect_equal(c->last.cm.param.mra_rcvd.service_timeout, MRA_CODE);
+	pass_time(CFG_MS(40));
+	say_mra(tb, CM_MESSAGE_REP);
+	expect_state(c, IB_CM_MRA_REP_RCVD);
+	expect_equal(c->count, 0);
+	pass_time(CFG_MS(49));
+	expect_equal(my.n, my.taken);
+	pass_time(CFG_MS(3));
+	next(tb, CM_ATTR_REP);
+	say(tb, CM_ATTR_RTU, MINE);
+	expect_cm(c, IB_CM_RTU_RECEIVED);
+	/* of no LAP, and of one */
+	say_mra(tb, CM_MESSAGE_OTHER);
+	expect_equal(c->count, 0);
+	if (still_right())
+		must(ib_send_cm_lap(c->id, path, NULL, 0));
+	next(tb, CM_ATTR_LAP);
+	say_mra(tb, CM_MESSAGE_REP);
+	expect_equal(c->id->lap_state, IB_CM_LAP_SENT);
+	for (unsigned i = 0; i < 2; i++) {
+		say_mra(tb, CM_MESSAGE_OTHER);
+		expect_equal(c->id->lap_state, IB_CM_MRA_LAP_RCVD);
+		expect_equal(c->count, !i);
+		if (!i)
+			expect_cm(c, IB_CM_MRA_RECEIVED);
+		pass_time(CFG_MS(40));
+		expect_equal(my.n, my.taken);
+	}
+	pass_time(CFG_MS(20));
+	next(tb, CM_ATTR_LAP);
+	ends(tb, c);
+}
+
+/* A REP comes again: what answered it comes again, and nothing else that was said since. */
+static void rep_again(struct tb *tb, const struct sa_path_rec *path)
+{
+	struct conn *c = client_at(tb, path, ANSWERED);
+	struct smp smp;
+
+	phase("a REP that comes again");
+	name_row("%s", "");
+	say_rep(tb, MINE, my.theirs);
+	nothing(tb);
+	expect_equal(c ? c->count : 0, 0);
+	ends(tb, c);
+	c = client_at(tb, path, ANSWERED_WAITS);
+	say_rep(tb, MINE, my.theirs);
+	next(tb, CM_ATTR_MRA);
+	nothing(tb);
+	ends(tb, c);
+	c = client_at(tb, path, CONNECTED);
+	if (!still_right())
+		return;
+	say_rep(tb, MINE, my.theirs);
+	next(tb, CM_ATTR_RTU);
+	expect_equal(c->count, 0);
+	to_send(&smp, CM_ATTR_LAP);
+	ids(&smp, MINE, my.theirs);
+	cm_lap_set_remote_qpn((struct cm_lap *)&smp, c->qp->qp_num + 1);
+	memcpy(cm_lap_path_remote_gid_ptr(cm_lap_alternate((struct cm_lap *)&smp)), path->sgid.raw,
+	       sizeof(path->sgid.raw));
+	send_mad(tb, my.end, &smp);
+	next(tb, CM_ATTR_APR);
+	say_rep(tb, MINE, my.theirs);
+	nothing(tb);
+	must(ib_send_cm_dreq(c->id, NULL, 0));
+	next(tb, CM_ATTR_DREQ);
+	say_rep(tb, MINE, my.theirs);
+	nothing(tb);
+	expect_equal(c->count, 0);
+	ends(tb, c);
+}
+
+/* The queue pair that a REP names is connected here already. */
+static void stale(struct tb *tb, const struct sa_path_rec *path)
+{
+	struct conn *old = client_at(tb, path, CONNECTED), *c;
+	const uint32_t first = my.theirs;
+	const struct cm_dreq *dreq;
+
+	phase("a queue pair that has a connection");
+	name_row("%s", "");
+	c = client_at(tb, path, ASKED);
+	say_rep(tb, OTHER, my.theirs);
+	rej_is(tb, CM_REASON_STALE_CONN, CM_MESSAGE_REP, my.theirs, OTHER);
+	dreq = (const struct cm_dreq *)next(tb, CM_ATTR_DREQ);
+	expect_equal(cm_dreq_get_local_comm_id(dreq), first);
+	expect_equal(cm_dreq_get_remote_comm_id(dreq), MINE);
+	expect_equal(cm_dreq_get_remote_qpn(dreq), QPN);
+	expect_cm(c, IB_CM_REQ_ERROR);
+	if (still_right())
+		expect_equal(c->last.cm.param.send_status, IBV_WC_GENERAL_ERR);
+	expect_state(c, IB_CM_IDLE);
+	expect_state(old, IB_CM_DREQ_SENT);
+	expect_equal(old ? old->count : 0, 0);
+	ends(tb, c);
+	ends(tb, old);
+}
+
+/* Additional information is no longer than its field. */
+static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	const struct ib_cm_sidr_req_param sidr = {
+		.path = path, .service_id = htobe64(SERVICE), .timeout_ms = 50};
+	struct conn *c = server_at(tb, listener, ANSWERED);
+	struct smp smp;
+
+	phase("lengths");
+	name_row("%s", "");
+	to_send(&smp, CM_ATTR_REJ);
+	ids(&smp, MINE, my.theirs);
+	cm_rej_set_message_rejected((struct cm_rej *)&smp, CM_MESSAGE_REP);
+	cm_rej_set_info_length((struct cm_rej *)&smp, INFO_LONG);
+	send_mad(tb, my.end, &smp);
+	expect_cm(c, IB_CM_REJ_RECEIVED);
+	expect_equal(c ? c->last.cm.param.rej_rcvd.ari_length : 0, IB_CM_REJ_ARI_LENGTH);
+	ends(tb, c);
+	c = server_at(tb, listener, CONNECTED);
+	if (!still_right())
+		return;
+	must(ib_send_cm_lap(c->id, path, NULL, 0));
+	to_send(&smp, CM_ATTR_APR);
+	mad_hdr_set_tid(smp_hdr(&smp), tid_of(next(tb, CM_ATTR_LAP)));
+	ids(&smp, MINE, my.theirs);
+	cm_apr_set_info_length((struct cm_apr *)&smp, INFO_LONG);
+	cm_apr_set_ap_status((struct cm_apr *)&smp, IB_CM_APR_REJECT);
+	send_mad(tb, my.end, &smp);
+	expect_cm(c, IB_CM_APR_RECEIVED);
+	expect_equal(c->last.cm.param.apr_rcvd.info_len, IB_CM_APR_INFO_LENGTH);
+	expect_equal(c->last.cm.param.apr_rcvd.ap_status, IB_CM_APR_REJECT);
+	ends(tb, c);
+	c = conn_new(my.to);
+	my.n = my.taken = 0;
+	if (!still_right())
+		return;
+	must(ib_send_cm_sidr_req(c->id, &sidr));
+	next(tb, CM_ATTR_SIDR_REQ);
+	to_send(&smp, CM_ATTR_SIDR_REP);
+	cm_sidr_rep_set_request_id((struct cm_sidr_rep *)&smp, be32toh(c->id->local_id));
+	cm_sidr_rep_set_info_length((struct cm_sidr_rep *)&smp, INFO_LONG);
+	send_mad(tb, my.end, &smp);
+	expect_cm(c, IB_CM_SIDR_REP_RECEIVED);
+	expect_equal(c->last.cm.param.sidr_rep_rcvd.info_len, IB_CM_SIDR_REP_INFO_LENGTH);
+	conn_end(c);
+}
+
+SCENARIO(cm_by_hand_ends, "the peer of connections, written by hand, ends them in each state",
+	 .no_qps = true, .any_packets = true)
+{
+	struct sa_path_rec path;
+	struct conn *listener;
+
+	by_hand(tb, a, &path);
+	if (!still_right())
+		return;
+	listener = conn_listen(b, SERVICE);
+	gives_up(tb, listener, &path);
+	disconnects(tb, listener);
+	waits(tb, listener, &path);
+	rep_again(tb, &path);
+	stale(tb, &path);
+	lengths(tb, listener, &path);
+	conn_end(listener);
+	drv_mad_unserve(a->dev, PORT, MAD_CLASS_CM);
+}
