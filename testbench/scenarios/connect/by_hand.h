@@ -34,11 +34,14 @@ static struct {
 	unsigned n, taken;
 	uint32_t theirs; /* communication id of b's connection */
 	uint64_t tid;    /* of b's REQ */
+	unsigned sl;     /* of what this side sends */
+	unsigned came_sl;
 } my;
 
 static inline void came(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
 			const struct drv_mad_addr *from, const struct smp *mad)
 {
+	my.came_sl = from->sl;
 	if (my.n < KEPT)
 		my.came[my.n++] = *mad;
 }
@@ -54,7 +57,8 @@ static inline void to_send(struct smp *smp, enum cm_attr attr)
 
 static inline void send_mad(struct tb *tb, struct tb_end *end, const struct smp *smp)
 {
-	const struct drv_mad_addr to = {.dlid = my.to->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	const struct drv_mad_addr to = {
+		.dlid = my.to->lid, .sl = my.sl, .qpn = QPN_GSI, .qkey = QKEY_GSI};
 
 	if (still_right())
 		must(drv_mad_send(end->dev, PORT, QPN_GSI, &to, smp));
@@ -286,6 +290,18 @@ static inline void ends(struct tb *tb, struct conn *c)
 		must(ib_cm_query_counters(ib_device_of(my.to), &left));
 	}
 	expect_equal(left.timewaits, 0);
+}
+
+static inline void say_question(struct tb *tb, struct tb_end *from, uint32_t number)
+{
+	struct smp smp;
+	struct cm_sidr_req *req = (struct cm_sidr_req *)&smp;
+
+	to_send(&smp, CM_ATTR_SIDR_REQ);
+	cm_sidr_req_set_request_id(req, number);
+	cm_sidr_req_set_pkey(req, PKEY_DEFAULT);
+	cm_sidr_req_set_service_id(req, SERVICE);
+	send_mad(tb, from, &smp);
 }
 
 /* `end` writes its messages by hand from now on. */

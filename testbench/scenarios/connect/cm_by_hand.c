@@ -160,18 +160,6 @@ static void mra_again(struct tb *tb, const struct sa_path_rec *path)
 	ends(tb, c);
 }
 
-static void say_question(struct tb *tb, struct tb_end *from, uint32_t number)
-{
-	struct smp smp;
-	struct cm_sidr_req *req = (struct cm_sidr_req *)&smp;
-
-	to_send(&smp, CM_ATTR_SIDR_REQ);
-	cm_sidr_req_set_request_id(req, number);
-	cm_sidr_req_set_pkey(req, PKEY_DEFAULT);
-	cm_sidr_req_set_service_id(req, SERVICE);
-	send_mad(tb, from, &smp);
-}
-
 /* Host a asks twice, and b itself has the same number. */
 static void questions(struct tb *tb, struct conn *listener)
 {

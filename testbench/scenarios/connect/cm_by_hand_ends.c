@@ -5,11 +5,12 @@
  * else. Both sides disconnect at once. A DREQ comes before its RTU, or where there is nothing to end.
  * An MRA makes each message wait, if it is about that message. A REP that comes again gets the answer it had.
  * Two connections cannot have one queue pair of the peer. Lengths of additional information are cut.
+ * Transports that are none are rejected; of two peers the GUID counts before the queue pair's number.
  */
 /* behaviours: IBA-12.6.7-reject-reasons IBA-12.9-duplicates IBA-12.9-mra IBA-12.9.8.3.1-stale IBA-12.9-timewait */
 #include "testbench/scenarios/connect/by_hand.h"
 
-enum { INFO_LONG = 100, LONG_AGO_MS = 80 };
+enum { INFO_LONG = 100, LONG_AGO_MS = 80, SL = 3 };
 
 static uint64_t tid_of(const struct smp *smp)
 {
@@ -349,6 +350,175 @@ static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_r
 	conn_end(c);
 }
 
+/* An answer goes on the service level of its question. One that is answered is not asked again. */
+static void questions(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	const struct ib_cm_sidr_req_param sidr = {.path = path,
+						  .service_id = htobe64(SERVICE),
+						  .timeout_ms = 20,
+						  .max_cm_retries = 3};
+	struct conn *c;
+	struct smp smp;
+
+	phase("questions");
+	my.n = my.taken = 0;
+	my.sl = SL;
+	say_question(tb, my.end, MINE);
+	expect_cm(listener, IB_CM_SIDR_REQ_RECEIVED);
+	if (!still_right())
+		return;
+	ib_destroy_cm_id(listener->last.id);
+	next(tb, CM_ATTR_SIDR_REP);
+	expect_equal(my.came_sl, SL);
+	my.sl = 0;
+	c = conn_new(my.to);
+	if (!still_right())
+		return;
+	must(ib_send_cm_sidr_req(c->id, &sidr));
+	next(tb, CM_ATTR_SIDR_REQ);
+	to_send(&smp, CM_ATTR_SIDR_REP);
+	cm_sidr_rep_set_request_id((struct cm_sidr_rep *)&smp, be32toh(c->id->local_id));
+	send_mad(tb, my.end, &smp);
+	expect_cm(c, IB_CM_SIDR_REP_RECEIVED);
+	pass_time(CFG_MS(LONG_AGO_MS));
+	expect_equal(my.n, my.taken);
+	expect_equal(c->count, 0);
+	/* another answer is one too many */
+	send_mad(tb, my.end, &smp);
+	expect_equal(c->count, 0);
+	conn_end(c);
+}
+
+/* The queue pair has heard of the peer before its RTU came. */
+static void established(struct tb *tb, struct conn *listener)
+{
+	struct conn *c;
+
+	phase("a queue pair that has heard of its peer");
+	for (enum step step = ASKED; step <= CONNECTED && still_right(); step++) {
+		name_row("step %u", step);
+		c = server_at(tb, listener, step);
+		if (!still_right())
+			return;
+		if (step < ANSWERED)
+			must_fail(-EINVAL, ib_cm_notify(c->id, IB_EVENT_COMM_EST));
+		else if (step == CONNECTED)
+			must_fail(-EISCONN, ib_cm_notify(c->id, IB_EVENT_COMM_EST));
+		else
+			must(ib_cm_notify(c->id, IB_EVENT_COMM_EST));
+		if (step == ANSWERED || step == ANSWERED_WAITS) {
+			expect_cm(c, IB_CM_USER_ESTABLISHED);
+			expect_state(c, IB_CM_ESTABLISHED);
+			must_fail(-EISCONN, ib_cm_notify(c->id, IB_EVENT_COMM_EST));
+			say(tb, CM_ATTR_RTU, MINE);
+			pass_time(CFG_MS(LONG_AGO_MS));
+			expect_equal(my.n, my.taken);
+		}
+		expect_equal(c->count, 0);
+		ends(tb, c);
+	}
+	name_row("%s", "");
+}
+
+static void transports(struct tb *tb, struct conn *listener)
+{
+	static const struct {
+		unsigned type, extended;
+		int qp_type; /* -1: rejected */
+	} rows[] = {{CM_TRANSPORT_UC, 0, IB_QPT_UC},
+		    {CM_TRANSPORT_EXTENDED, CM_EXTENDED_XRC, IB_QPT_XRC_TGT},
+		    {CM_TRANSPORT_EXTENDED, 0, -1},
+		    {CM_TRANSPORT_EXTENDED, CM_EXTENDED_XRC + 1, -1},
+		    {CM_TRANSPORT_RD, 0, -1},
+		    {CM_TRANSPORT_RD, CM_EXTENDED_XRC, -1}};
+	struct smp smp;
+
+	phase("transports");
+	for_each_row(i, rows) {
+		struct cm_req *req = (struct cm_req *)&smp;
+
+		my.n = my.taken = 0;
+		req_fill(tb, &smp, SERVICE, guid, QPN);
+		cm_req_set_transport_type(req, rows[i].type);
+		cm_req_set_extended_transport(req, rows[i].extended);
+		send_mad(tb, my.end, &smp);
+		if (rows[i].qp_type < 0) {
+			rej_is(tb, CM_REASON_INVALID_TRANSPORT, CM_MESSAGE_REQ, 0, MINE);
+			expect_equal(listener->count, 0);
+			continue;
+		}
+		expect_cm(listener, IB_CM_REQ_RECEIVED);
+		if (!still_right())
+			return;
+		expect_equal((int)listener->last.cm.param.req_rcvd.qp_type, rows[i].qp_type);
+		my.theirs = be32toh(listener->last.id->local_id);
+		ib_destroy_cm_id(listener->last.id);
+		rej_is(tb, CM_REASON_CONSUMER_DEFINED, CM_MESSAGE_REQ, 0, MINE);
+	}
+}
+
+/* Of peers the GUID counts before the queue pair's number, and a peer is asked before a listener. What a
+ * peer hears of its REQ is for nothing only if the other one has not begun yet. */
+static void peers(struct tb *tb, const struct sa_path_rec *path)
+{
+	static const struct {
+		const char *name;
+		int ca, qpn; /* beyond b's */
+		bool listens, passive;
+	} rows[] = {{"a larger GUID", 1, -1, false, true},
+		    {"a smaller GUID", -1, 1, false, false},
+		    {"where somebody listens", 1, 1, true, true}};
+	struct conn *c, *listener = NULL;
+	struct smp smp;
+
+	phase("peers");
+	for_each_row(i, rows) {
+		name_row("%s", rows[i].name);
+		if (rows[i].listens)
+			listener = conn_listen(my.to, PEERS);
+		c = conn_new(my.to);
+		my.n = my.taken = 0;
+		conn_request(c, .service = PEERS, .path = path, .response_timeout = CODE,
+			     .retries = 5, .peer_to_peer = true);
+		next(tb, CM_ATTR_REQ);
+		if (!still_right())
+			return;
+		req_fill(tb, &smp, PEERS,
+			 ib_device_of(my.to)->attrs.node_guid + (uint64_t)(int64_t)rows[i].ca,
+			 (uint32_t)((int)c->qp->qp_num + rows[i].qpn));
+		send_mad(tb, my.end, &smp);
+		expect_state(c, rows[i].passive ? IB_CM_REQ_RCVD : IB_CM_REQ_SENT);
+		if (rows[i].passive)
+			expect_cm(c, IB_CM_REQ_RECEIVED);
+		expect_equal(c->count, 0);
+		if (listener) {
+			expect_equal(listener->count, 0);
+			conn_end(listener);
+		}
+		ends(tb, c);
+	}
+	name_row("rejected");
+	c = conn_new(my.to);
+	my.n = my.taken = 0;
+	conn_request(c, .service = PEERS, .path = path, .response_timeout = CODE, .retries = 5,
+		     .peer_to_peer = true);
+	next(tb, CM_ATTR_REQ);
+	if (!still_right())
+		return;
+	my.theirs = be32toh(c->id->local_id);
+	say_gives_up(tb, 0, my.theirs, CM_MESSAGE_REQ, CM_REASON_INVALID_SERVICE_ID, 0);
+	expect_state(c, IB_CM_REQ_SENT);
+	expect_equal(c->count, 0);
+	pass_time(CFG_MS(LONG_AGO_MS));
+	next(tb, CM_ATTR_REQ);
+	say_gives_up(tb, 0, my.theirs, CM_MESSAGE_REQ, CM_REASON_CONSUMER_DEFINED, 0);
+	expect_cm(c, IB_CM_REJ_RECEIVED);
+	expect_state(c, IB_CM_IDLE);
+	pass_time(CFG_MS(LONG_AGO_MS));
+	expect_equal(my.n, my.taken);
+	ends(tb, c);
+}
+
 SCENARIO(cm_by_hand_ends, "the peer of connections, written by hand, ends them in each state",
 	 .no_qps = true, .any_packets = true)
 {
@@ -365,6 +535,11 @@ SCENARIO(cm_by_hand_ends, "the peer of connections, written by hand, ends them i
 	rep_again(tb, &path);
 	stale(tb, &path);
 	lengths(tb, listener, &path);
+	questions(tb, listener, &path);
+	established(tb, listener);
+	transports(tb, listener);
+	peers(tb, &path);
+	name_row("%s", "");
 	conn_end(listener);
 	drv_mad_unserve(a->dev, PORT, MAD_CLASS_CM);
 }

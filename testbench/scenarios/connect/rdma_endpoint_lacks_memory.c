@@ -163,6 +163,33 @@ static int made(const char *node, int flags)
 	return held().fd == none.fd ? 0 : __LINE__;
 }
 
+/* Nobody listens. What has found no memory on its way to a connection is destroyed at once. */
+static int refused(void)
+{
+	struct rdma_addrinfo *res;
+	struct rdma_cm_id *id;
+	bool came = true;
+	int error;
+
+	if (rdma_getaddrinfo(IP_B, PORT_TEXT, NULL, &res))
+		return __LINE__;
+	for (unsigned nth = 1; came; nth++) {
+		struct ibv_qp_init_attr init = queue;
+
+		if (rdma_create_ep(&id, res, NULL, &init))
+			return __LINE__;
+		lack_memory(nth);
+		error = rdma_connect(id, NULL) ? errno : 0;
+		came = lack_memory(0);
+		/* a rejected id's queue pair goes to the error state if there is memory for that */
+		if (error != ECONNREFUSED && (!came || error != ENOMEM))
+			return __LINE__;
+		rdma_destroy_ep(id);
+	}
+	rdma_freeaddrinfo(res);
+	return 0;
+}
+
 static int alone(void *arg)
 {
 	struct held h;
@@ -170,6 +197,7 @@ static int alone(void *arg)
 
 	rc = rc ? rc : made(IP_B, 0);
 	h = held();
+	rc = rc ? rc : refused();
 	rc = rc ? rc : made(IP_B, 0);
 	rc = rc ? rc : made(NULL, RAI_PASSIVE);
 	return rc ? rc : holds(h) ? 0 : __LINE__;

@@ -13,7 +13,15 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 
-enum { PORT = 4711, UDP_PORT = 4712, FIRST = 32768, LAST = 60999, TOO_LONG = 200, CODE = 20 };
+enum {
+	PORT = 4711,
+	UDP_PORT = 4712,
+	FIRST = 32768,
+	LAST = 60999,
+	TOO_LONG = 200,
+	CODE = 20,
+	LIFE = 16
+};
 #define PORT_TEXT "4711"
 
 static char contexts[2]; /* their addresses count */
@@ -174,6 +182,15 @@ static int has_state(struct rdma_cm_id *id, enum ibv_qp_state state)
 	return !ibv_query_qp(id->qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == state;
 }
 
+/* A path over Ethernet is exactly what it says, and nobody has been asked. */
+static bool is_roce_path(const struct ibv_sa_path_rec *path)
+{
+	return path->mtu_selector == IB_SA_EQ && path->rate_selector == IB_SA_EQ &&
+	       path->packet_life_time_selector == IB_SA_EQ && path->packet_life_time == LIFE &&
+	       path->reversible == 1 && path->numb_path == 1 && path->pkey == htobe16(0xffff) &&
+	       path->hop_limit > 1 && !path->dlid && !path->slid;
+}
+
 static int routed(struct rdma_event_channel *channel, struct rdma_cm_id **id)
 {
 	struct sockaddr_storage zeros = {0}, *dst;
@@ -201,7 +218,8 @@ static int routed(struct rdma_event_channel *channel, struct rdma_cm_id **id)
 		return __LINE__;
 	return rdma_resolve_route(*id, IP_TIMEOUT_MS) ||
 			       ip_next(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL) ||
-			       !(*id)->route.num_paths
+			       !(*id)->route.num_paths ||
+			       (ethernet && !is_roce_path((*id)->route.path_rec))
 		       ? __LINE__
 		       : 0;
 }
@@ -378,6 +396,7 @@ static int client(void *arg)
 	struct rdma_cm_id *id = endpoint(PORT_TEXT, IBV_QPT_RC);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
+	struct rdma_cm_event *event, *kept;
 	uint8_t none = 0; /* no timeout is one, too */
 
 	if (!id)
@@ -391,6 +410,12 @@ static int client(void *arg)
 		return __LINE__;
 	if (rdma_disconnect(id) || id->event->event != RDMA_CM_EVENT_DISCONNECTED ||
 	    !has_state(id, IBV_QPS_ERR))
+		return __LINE__;
+	/* the program takes an event itself: the id's own one stays */
+	kept = id->event;
+	if (rdma_get_cm_event(id->channel, &event) || event == kept ||
+	    event->event != RDMA_CM_EVENT_TIMEWAIT_EXIT || rdma_ack_cm_event(event) ||
+	    id->event != kept || kept->event != RDMA_CM_EVENT_DISCONNECTED)
 		return __LINE__;
 	rdma_destroy_ep(id);
 	id = endpoint("4712", IBV_QPT_UD);

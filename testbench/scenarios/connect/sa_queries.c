@@ -13,6 +13,8 @@
 #include "testbench/manage.h"
 
 enum {
+	RESP_TIME = 16, /* 268 ms */
+	REDIRECT_AT = 8,
 	PORT = 1,
 	ANSWER_MS = 20,
 	NODE_RECORD = 0x11,
@@ -338,12 +340,15 @@ static void class_port_info(struct tb *tb, struct tb_end *b)
 	name_row("ClassPortInfo");
 	query_begin(&q);
 	mad_hdr_set_attr_id(sa_mad_hdr(&q.mad), SA_ATTR_CLASS_PORT_INFO);
+	/* nothing of what the question has is in the answer */
+	memset(sa_mad_data_ptr(&q.mad), 0xff, sizeof(*info));
 	ask_sa(tb, b, &q, MAD_STATUS_OK);
 	info = (const struct class_port_info *)(const void *)q.record;
 	expect_equal(class_port_info_get_base_version(info), MAD_BASE_VERSION);
 	expect_equal(class_port_info_get_class_version(info), SA_CLASS_VERSION);
-	expect_equal(class_port_info_get_redirect_lid(info),
-		     0); /* the answer is from the right one */
+	expect_equal(class_port_info_get_resp_time(info), RESP_TIME);
+	for (unsigned i = REDIRECT_AT; i < sizeof(*info); i++)
+		expect_equal(((const uint8_t *)info)[i], 0); /* the answer is from the right one */
 }
 
 /* The port of b takes only short packets, so a path to it or from it has short packets. */
