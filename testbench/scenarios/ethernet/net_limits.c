@@ -3,11 +3,11 @@
  * A network interface at its limits. An address too many is refused, and its VLAN is not joined for it; that
  * of the MAC is not removed. A resolution that fails changes nothing of the way. The own address of a VLAN is
  * known. Who asks from another net is answered, and is no neighbour for that. Another MAC is told to the
- * VLANs, too. Who waits for a neighbour gets ENODEV when the interface is closed.
+ * VLANs, too, and for as many addresses as there may be. Who waits for a neighbour gets ENODEV when the interface is closed.
  */
 #include "testbench/scenarios/ethernet/neighbours.h"
 
-enum { VLAN = 5, MOST = 64, HOPS = 0x77, NOBODY = 9, FAR_NET = 99 };
+enum { VLAN = 5, MOST = 64, HOPS = 0x77, NOBODY = 9, FAR_NET = 99, TOLD = 13 };
 
 static const uint8_t other_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 0x77};
 
@@ -107,6 +107,39 @@ static void in_vlan(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(net_mac_set(a->net, a->mac));
 }
 
+/* Each of so many addresses that the ring is full is told with the other MAC, in a frame of its own. */
+static void all_told(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct net_address at_b = numbered(b, 2, VLAN_NONE);
+	struct net_address ip[TOLD];
+	struct net_way way = {0};
+	unsigned from;
+
+	must(net_address_add(b->net, &at_b));
+	from = (unsigned)gid_index(b, &at_b, 2);
+	for (unsigned i = 0; i < TOLD; i++) {
+		ip[i] = numbered(a, 100 + i, VLAN_NONE);
+		must(net_address_add(a->net, &ip[i]));
+		must(net_resolve(b->net, from, ip[i].ip, CFG_S(1), &way));
+		expect_equal(mac_load(way.dmac), mac_load(a->mac));
+	}
+	for (unsigned other = 0; other < 2; other++) {
+		const uint8_t *mac = other ? a->mac : other_mac;
+
+		must(net_mac_set(a->net, mac));
+		pass_time(CFG_US(100));
+		for (unsigned i = 0; i < TOLD; i++) {
+			name_row("address %u", i);
+			must(net_resolve(b->net, from, ip[i].ip, 0, &way));
+			expect_equal(mac_load(way.dmac), mac_load(mac));
+		}
+	}
+	name_row("%s", "");
+	for (unsigned i = 0; i < TOLD; i++)
+		must(net_address_remove(a->net, ip[i].ip, ip[i].vlan));
+	must(net_address_remove(b->net, at_b.ip, at_b.vlan));
+}
+
 static struct waiter {
 	struct tb_end *end;
 	unsigned index, done;
@@ -150,6 +183,8 @@ SCENARIO(net_limits, "a network interface: full tables, failed resolutions, stra
 	table_full(tb, a);
 	phase("in a VLAN");
 	in_vlan(tb, a, b);
+	phase("told");
+	all_told(tb, a, b);
 	phase("closed");
 	closed(tb, a);
 }
