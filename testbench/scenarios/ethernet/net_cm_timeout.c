@@ -31,7 +31,8 @@ enum {
 /* Milliseconds until the event comes; negative: another one, or another status. */
 static int asks_for(unsigned host, int timeout_ms, enum rdma_cm_event_type wanted, int status)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)},
+			   any = {.sin_family = AF_INET};
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	const uint64_t began = process_now_ns();
 	struct rdma_cm_id *id;
@@ -43,7 +44,8 @@ static int asks_for(unsigned host, int timeout_ms, enum rdma_cm_event_type wante
 	    ip_next(channel, wanted, &id) != status)
 		return -1;
 	took = process_now_ns() - began;
-	if (rdma_destroy_id(id))
+	/* whatever came, the id is bound */
+	if (!rdma_bind_addr(id, (struct sockaddr *)&any) || errno != EINVAL || rdma_destroy_id(id))
 		return -1;
 	rdma_destroy_event_channel(channel);
 	return (int)(took / NS_PER_MS);
