@@ -583,10 +583,9 @@ static int agent_attributes(struct drv_mad_agent *a)
 	if (rc)
 		return rc;
 	a->lid = port_info_get_lid(&pi);
-	/* without the table every SL uses VL 0 */
-	if (drv_smp_get(a->dev, a->port, SMP_ATTR_SL2VL, 0, &a->sl2vl))
-		memset(&a->sl2vl, 0, sizeof(a->sl2vl));
-	return 0;
+	/* on a port without the table every SL uses VL 0 */
+	rc = drv_smp_get(a->dev, a->port, SMP_ATTR_SL2VL, 0, &a->sl2vl);
+	return rc == -EIO ? 0 : rc;
 }
 
 static void agent_free(struct drv_mad_agent *a)
@@ -648,11 +647,12 @@ int drv_agent_start(struct drv_device *dev, unsigned port)
 		return -ENOMEM;
 	}
 	rc = agent_memory(a);
-	if (!rc)
-		rc = agent_attributes(a);
 	/* no packet of subnet management comes over Ethernet */
 	for (unsigned i = drv_port_is_ethernet(dev, port); !rc && i < 2; i++)
 		rc = agent_qp(a, i);
+	/* a port of InfiniBand that opens, which it does with QP0, has forgotten what it was told */
+	if (!rc)
+		rc = agent_attributes(a);
 	if (!rc && drv_port_is_ethernet(dev, port))
 		rc = drv_eth_open(dev, port, true);
 	if (rc) {

@@ -4,7 +4,8 @@
  * event names that port, comes once, and only if something was changed. A LID that differs from the last one in
  * its upper byte alone is another LID. Clients may be asked to register again with the same LID, or together
  * with a new one: both are told. The same Set once more tells nothing, nor does one that
- * is refused. Source: Linux mlx4 smp_snoop
+ * is refused. A port that goes down and comes up begins without a LID, so the one that it had before is
+ * another LID, and its agents send with the P_Key that the port then has. Source: Linux mlx4 smp_snoop
  */
 /* behaviours: MAD-3 */
 #include "testbench/kernel_verbs.h"
@@ -139,6 +140,60 @@ static void tables(struct tb *tb, struct tb_end *b, struct tb_end *from, unsigne
 	expect_equal(be64_load(gid + 8), guid);
 }
 
+static void set_lid(struct tb *tb, struct tb_end *b, unsigned lid)
+{
+	struct port_info info = {{0}};
+
+	say(tb, b, 0, MAD_METHOD_GET, SMP_ATTR_PORT_INFO, PORT, &info, 0);
+	port_info_set_state(&info, PORT_STATE_NOP);
+	port_info_set_phys_state(&info, PORT_PHYS_NOP);
+	port_info_set_lid(&info, lid);
+	say(tb, b, 0, MAD_METHOD_SET, SMP_ATTR_PORT_INFO, PORT, &info, 0);
+}
+
+/* The port has another P_Key in its first place when it goes down. Coming up it has the default one, with
+ * which its QP1 sends. */
+static void comes_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI};
+	struct smp request = {0}, answer;
+	struct mad_hdr *h = smp_hdr(&request);
+	struct pkey_table pkeys = {{0}};
+	struct drv_port_attr now;
+	struct sm_result sm;
+	unsigned before;
+
+	say(tb, b, 0, MAD_METHOD_GET, SMP_ATTR_PKEY_TABLE, 0, &pkeys, 0);
+	pkey_table_set(&pkeys, 0, OTHER + 7);
+	say(tb, b, 0, MAD_METHOD_SET, SMP_ATTR_PKEY_TABLE, 0, &pkeys, 0);
+	must(drv_query_port(b->dev, PORT, &now));
+	before = now.lid;
+	must(drv_port_down(b->dev, PORT));
+	must(drv_port_up(b->dev, PORT));
+	pass_time(CFG_MS(1));
+	heard = (struct heard){.handler = heard.handler};
+	must(drv_query_port(b->dev, PORT, &now));
+	expect_equal(now.lid, 0);
+	set_lid(tb, b, before);
+	told(tb, 1, 0, 0, 0);
+	set_lid(tb, b, before);
+	told(tb, 0, 0, 0, 0);
+	must(sm_run(a->dev, PORT, &(const struct sm_options){.lid = 40}, &sm));
+	must(drv_port_wait(b->dev, PORT, IBV_PORT_ACTIVE, tb_now(tb) + CFG_S(1)));
+	pass_time(CFG_MS(1));
+	must(drv_query_port(b->dev, PORT, &now));
+	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
+	mad_hdr_set_class_version(h, 1);
+	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
+	mad_hdr_set_method(h, MAD_METHOD_GET);
+	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
+	to.dlid = now.lid;
+	check_mads();
+	must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
+	expect_mad(a_to_b, .pkey = PKEY_DEFAULT);
+	expect_mad(b_to_a, .pkey = PKEY_DEFAULT);
+}
+
 SCENARIO(mad_told, "the host is told of what is set at its second port, and of nothing else",
 	 .no_qps = true, .any_packets = true, .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
@@ -159,5 +214,7 @@ SCENARIO(mad_told, "the host is told of what is set at its second port, and of n
 	phase("its own host");
 	infos(tb, b, b, 0);
 	tables(tb, b, b, 0);
+	phase("up again");
+	comes_up(tb, a, b);
 	ib_unregister_event_handler(&heard.handler);
 }
