@@ -5,9 +5,12 @@
  * one, before that: they get what comes later, and end like any other, and there is then room for as many
  * users as before. The agent stops while one thread
  * waits for an answer and more datagrams wait than its send queue holds: the thread is told, what waits is
- * given back, and the port comes up again with a new agent.
+ * given back, and the port comes up again with a new agent. An agent that cannot start, because memory or a
+ * command is refused, leaves nothing behind, and the next one starts.
  */
+#include "testbench/harm.h"
 #include "testbench/manage.h"
+#include "testbench/programs.h"
 
 enum {
 	PORT = 1,
@@ -170,6 +173,65 @@ static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(drv_port_up(a->dev, PORT));
 }
 
+/* A port without an agent. */
+static void not_started(struct tb *tb, struct tb_end *a, unsigned held)
+{
+	const struct drv_mad_addr to = {.dlid = a->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
+
+	expect_equal(driver_holds(a->dev), held);
+	must_fail(-ENODEV, drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));
+}
+
+/* What is contiguous can also be had in pieces, so not each lack is an error. */
+static void without_memory(struct tb *tb, struct tb_end *a, unsigned held)
+{
+	bool lacked = true;
+
+	for (unsigned nth = 1; lacked && still_right(); nth++) {
+		int rc;
+
+		name_row("allocation %u", nth);
+		lack_memory(nth);
+		rc = drv_port_up(a->dev, PORT);
+		lacked = lack_memory(0);
+		expect_true(!rc || (lacked && rc == -ENOMEM));
+		if (!rc)
+			must(drv_port_down(a->dev, PORT));
+		not_started(tb, a, held);
+	}
+}
+
+static void without_command(struct tb *tb, struct tb_end *a, unsigned held)
+{
+	bool refused = !tb_in_software(a);
+
+	for (unsigned nth = 1; refused && still_right(); nth++) {
+		int rc;
+
+		name_row("command %u", nth);
+		refuse_command(a, nth, HCR_STATUS_BAD_RES_STATE);
+		rc = drv_port_up(a->dev, PORT);
+		refused = refuse_command(a, 0, 0);
+		expect_equal(rc, refused ? -EBADF : 0);
+		if (!rc)
+			must(drv_port_down(a->dev, PORT));
+		not_started(tb, a, held);
+	}
+}
+
+static void agent_starts(struct tb *tb, struct tb_end *a)
+{
+	unsigned held;
+
+	must(drv_port_down(a->dev, PORT));
+	held = driver_holds(a->dev);
+	without_memory(tb, a, held);
+	without_command(tb, a, held);
+	name_row("%s", "");
+	must(drv_port_up(a->dev, PORT));
+}
+
 SCENARIO(agent_stops,
 	 "an agent stops, and its users end, with calls, datagrams and handlers under way",
 	 .no_qps = true, .any_packets = true)
@@ -182,4 +244,6 @@ SCENARIO(agent_stops,
 	others_come(tb, a, b);
 	phase("agent");
 	agent_busy(tb, a, b);
+	phase("start");
+	agent_starts(tb, a);
 }
