@@ -305,12 +305,11 @@ void ibv_wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t num_buf,
 	if (!b)
 		return;
 	drv_qp_cap(q->hw, &cap);
-	for (size_t i = 0; i < num_buf && total <= cap.max_inline_data; i++)
-		total += buf_list[i].length;
-	if (total > cap.max_inline_data) {
-		fail(batch_of(qp), EINVAL);
-		return;
-	}
+	for (size_t i = 0; i < num_buf; total += buf_list[i++].length)
+		if (buf_list[i].length > cap.max_inline_data - total) {
+			fail(batch_of(qp), EINVAL);
+			return;
+		}
 	b->bytes = room(qp, b->bytes, &b->max_bytes, total, 1);
 	b->sges = room(qp, b->sges, &b->max_sges, 1, sizeof(*b->sges));
 	if (total > b->max_bytes || !b->max_sges)
