@@ -14,8 +14,17 @@ static int change_cq(struct ibv_cq *cq)
 {
 	struct ibv_modify_cq_attr attr = {.attr_mask = IBV_CQ_ATTR_MODERATE,
 					  .moderate = {.cq_count = 2, .cq_period = 3}};
+	struct ibv_cq *made;
+	int has;
 
-	if (ibv_resize_cq(cq, ENTRIES) || cq->cqe < ENTRIES || !ibv_resize_cq(cq, TOO_MANY))
+	if (ibv_resize_cq(cq, ENTRIES) || cq->cqe < ENTRIES)
+		return __LINE__;
+	/* it has as many as one that is made with that size */
+	made = ibv_create_cq(cq->context, ENTRIES, NULL, NULL, 0);
+	if (!made || made->cqe != cq->cqe || ibv_destroy_cq(made))
+		return __LINE__;
+	has = cq->cqe;
+	if (!ibv_resize_cq(cq, TOO_MANY) || cq->cqe != has)
 		return __LINE__;
 	return ibv_modify_cq(cq, &attr) ? __LINE__ : 0;
 }
@@ -59,7 +68,8 @@ static int change_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 		.qp_type = IBV_QPT_UD,
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 5};
-	const union ibv_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 9}};
+	const union ibv_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 9}},
+			    other = {.raw = {0xff, 0x12, 0xa0, 0x1b, [14] = 1, [15] = 9}};
 	const int mask = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
@@ -70,6 +80,10 @@ static int change_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 	if (ibv_attach_mcast(qp, &group, 0xc001) || ibv_attach_mcast(qp, &group, 0xc001) ||
 	    !ibv_destroy_qp(qp) || ibv_detach_mcast(qp, &group, 0xc001) ||
 	    !ibv_detach_mcast(qp, &group, 0xc001))
+		return __LINE__;
+	/* GID and LID make the group */
+	if (ibv_attach_mcast(qp, &group, 0xc001) || !ibv_detach_mcast(qp, &group, 0xc002) ||
+	    !ibv_detach_mcast(qp, &other, 0xc001) || ibv_detach_mcast(qp, &group, 0xc001))
 		return __LINE__;
 	return ibv_destroy_qp(qp) ? __LINE__ : 0;
 }

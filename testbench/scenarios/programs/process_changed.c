@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum { LOCAL = IBV_ACCESS_LOCAL_WRITE, WRITE = IBV_ACCESS_REMOTE_WRITE, COUNT = 3, PAUSE_US = 50 };
+enum { ELSEWHERE = 1 << 30 };
 
 /* --- rights --- */
 
@@ -47,6 +48,27 @@ static int reach(struct by_calls *x, bool allowed)
 static int change(struct by_calls *x, int access)
 {
 	return ibv_rereg_mr(x->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access);
+}
+
+/* Peers find a region at the address that it was registered for, which need not be that of the process. */
+static int elsewhere(struct by_calls *x)
+{
+	const uint64_t iova = at(x, 0) + ELSEWHERE;
+	struct ibv_mr *mr = ibv_reg_mr_iova(x->pd, x->buf, BYTES, iova,
+					    LOCAL | WRITE | IBV_ACCESS_RELAXED_ORDERING);
+
+	if (!mr || mr->addr != x->buf || mr->length != BYTES || mr->pd != x->pd ||
+	    mr->context != x->context)
+		return __LINE__;
+	ibv_wr_start(x->calls);
+	x->calls->wr_id = 41;
+	x->calls->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(x->calls, mr->rkey, iova + HALF + 32);
+	ibv_wr_set_sge(x->calls, mr->lkey, iova + 41, 8);
+	if (ibv_wr_complete(x->calls) || IS(x, 0, .wr_id = 41, .opcode = IBV_WC_RDMA_WRITE))
+		return __LINE__;
+	memcpy(x->image + HALF + 32, x->image + 41, 8);
+	return ibv_dereg_mr(mr) ? __LINE__ : nothing_else(x);
 }
 
 static int rights(struct by_calls *x)
@@ -159,6 +181,8 @@ static int program(void *arg)
 	rc = open_by_calls(x);
 	if (!rc)
 		rc = of_cq ? moderation(x) : rights(x);
+	if (!rc && !of_cq)
+		rc = elsewhere(x);
 	if (!rc && !of_cq)
 		rc = close_by_calls(x);
 	free(x);

@@ -12,7 +12,7 @@
 
 #include <fcntl.h>
 
-enum { NAME_LEN = 300, NAME_MAX_HERE = 63, NO_FD = 1000, MANY = 100, PAGE = 4096 };
+enum { NAME_LEN = 300, NAME_MAX_HERE = 63, NO_FD = 1000, MANY = 100, PAGE = 4096, CHANNELS = 3 };
 
 /* A file exists while anybody has it open. */
 static int files(void)
@@ -29,9 +29,10 @@ static int files(void)
 	if (one < 0 || process_close(one))
 		return __LINE__;
 	FAILS(process_open("file", 0), ENOENT);
+	FAILS(process_open("file", O_EXCL), ENOENT);
 	one = process_open("file", O_CREAT | O_EXCL);
 	FAILS(process_open("file", O_CREAT | O_EXCL), EEXIST);
-	two = process_open("file", 0);
+	two = process_open("file", O_EXCL); /* which counts only with O_CREAT */
 	if (one < 0 || two < 0 || one == two || process_close(one))
 		return __LINE__;
 	one = process_open("file", O_CREAT);
@@ -63,6 +64,28 @@ static int descriptors(const struct program *p, struct ibv_comp_channel *channel
 		return __LINE__;
 	FAILS(ibv_get_cq_event(channel, &cq, &context), EAGAIN);
 	FAILS(ibv_get_async_event(p->context, &event), EAGAIN);
+	return 0;
+}
+
+/* A context takes its channels with it, also those that have CQs. */
+static int closed_with_channels(const struct program *p)
+{
+	struct ibv_context *c = ibv_open_device(p->context->device);
+	int fds[CHANNELS];
+
+	for (unsigned i = 0; i < CHANNELS; i++) {
+		struct ibv_comp_channel *channel = c ? ibv_create_comp_channel(c) : NULL;
+
+		if (!channel || (i & 1 && !ibv_create_cq(c, 1, NULL, channel, 0)))
+			return __LINE__;
+		fds[i] = channel->fd;
+		if (process_poll(fds[i], 0))
+			return __LINE__;
+	}
+	if (ibv_close_device(c))
+		return __LINE__;
+	for (unsigned i = 0; i < CHANNELS; i++)
+		FAILS(process_poll(fds[i], 0), EBADF);
 	return 0;
 }
 
@@ -127,6 +150,8 @@ static int program(void *arg)
 	rc = channel ? files() : __LINE__;
 	if (!rc)
 		rc = descriptors(&p, channel);
+	if (!rc)
+		rc = closed_with_channels(&p);
 	if (!rc)
 		rc = full(&p);
 	if (!rc)

@@ -89,6 +89,15 @@ static void bytes_too_many(struct by_calls *x, struct ibv_qp_ex *q)
 	ibv_wr_set_inline_data_list(q, 2, pieces);
 }
 
+/* Their sum is small only if it is cut. */
+static void bytes_beyond_all(struct by_calls *x, struct ibv_qp_ex *q)
+{
+	const struct ibv_data_buf pieces[2] = {{x->image, 8}, {x->image, SIZE_MAX - 3}};
+
+	one_write(x, q);
+	ibv_wr_set_inline_data_list(q, 2, pieces);
+}
+
 static void writes_too_many(struct by_calls *x, struct ibv_qp_ex *q)
 {
 	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 0}};
@@ -136,6 +145,7 @@ static const struct {
 	{invalidate, false, EINVAL},
 	{sges_too_many, false, EINVAL},
 	{bytes_too_many, false, EINVAL},
+	{bytes_beyond_all, false, EINVAL},
 	{writes_too_many, false, ENOMEM},
 	{sge_of_none, true, EINVAL},
 	{bytes_of_none, true, EINVAL},
@@ -196,6 +206,37 @@ static int full(struct by_calls *x)
 	return nothing_else(x);
 }
 
+/* As many entries and as many inline bytes as the queue pair has, the latter in pieces. */
+static int at_limits(struct by_calls *x)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init = {.cap = {.max_send_sge = 0}};
+	struct ibv_data_buf pieces[2] = {{x->image, 0}, {x->image + 1, 1}};
+	struct ibv_sge sges[64];
+	unsigned n;
+
+	ibv_query_qp(x->qp[0], &attr, IBV_QP_CAP, &init);
+	n = init.cap.max_send_sge;
+	for (unsigned i = 0; i < n; i++)
+		sges[i] = (struct ibv_sge){at(x, 2 * i), 1, x->mr->lkey};
+	ibv_wr_start(x->calls);
+	x->calls->wr_flags = 0;
+	one_write(x, x->calls);
+	ibv_wr_set_sge_list(x->calls, n, sges);
+	x->calls->wr_id = 3;
+	x->calls->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(x->calls, x->mr->rkey, at(x, HALF + 1024));
+	pieces[0].length = init.cap.max_inline_data - 1;
+	ibv_wr_set_inline_data_list(x->calls, 2, pieces);
+	if (ibv_wr_complete(x->calls) || IS(x, 0, .wr_id = 3, .opcode = IBV_WC_RDMA_WRITE))
+		return __LINE__;
+	for (unsigned i = 0; i < n; i++)
+		x->image[HALF + i] = x->image[2 * i];
+	memcpy(x->image + HALF + 1024, x->image, pieces[0].length);
+	x->image[HALF + 1024 + pieces[0].length] = x->image[1];
+	return nothing_else(x);
+}
+
 /* The other queue pair was made for sends alone, and a third one for no calls; in RESET none posts. */
 static int others(struct by_calls *x)
 {
@@ -230,6 +271,8 @@ static int program(void *arg)
 		rc = refused(x, i);
 	if (!rc)
 		rc = full(x);
+	if (!rc)
+		rc = at_limits(x);
 	if (!rc)
 		rc = others(x);
 	if (!rc)

@@ -85,6 +85,8 @@ static int exclusive(struct member *x)
 	x->m->made[x->i] = made;
 	if (meet(x) || x->m->made[0] == x->m->made[1])
 		return __LINE__;
+	if (!made)
+		REFUSED(open_domain(x, x->fd, O_EXCL), EINVAL);
 	if (!made && !open_domain(x, x->fd, 0))
 		return __LINE__;
 	return finds(x, 0);

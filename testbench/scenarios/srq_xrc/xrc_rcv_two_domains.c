@@ -5,12 +5,32 @@
  * the QP that received it fails; QP and SRQ of the other domain go on.
  */
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/refuses.h"
+
+/* The second domain, opened by the process of the first one too: the registrations of either are its own. */
+static int other_domain(void *arg)
+{
+	struct program *r = arg;
+	struct program x = r[0];
+
+	x.file = r[1].file;
+	if (program_open_xrcd(&x))
+		return __LINE__;
+	x.qpn = r[1].qpn;
+	GIVES(program_reg_rcv(&x), 0);
+	GIVES(program_unreg_rcv(&r[2]), EINVAL);
+	GIVES(program_reg_rcv(&r[2]), EINVAL);
+	GIVES(program_close_xrcd(&x), EBUSY);
+	GIVES(program_unreg_rcv(&x), 0);
+	GIVES(program_unreg_rcv(&x), EINVAL);
+	return program_close_xrcd(&x);
+}
 
 SCENARIO(xrc_rcv_two_domains, "XRC receive QPs of two domains; an SRQ of the wrong one is refused",
 	 .no_qps = true, .any_packets = true)
 {
 	struct process *sender[2], *receiver[2];
-	struct program s[2], r[2];
+	struct program s[2], r[2], of_two[3];
 	static const char *const files[2] = {"one", "two"};
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -41,6 +61,9 @@ SCENARIO(xrc_rcv_two_domains, "XRC receive QPs of two domains; an SRQ of the wro
 	run_in_expect(receiver[0], program_reg_rcv, &r[0], EINVAL);
 	run_in_expect(receiver[0], program_open_target, &r[0], -1);
 	run_in_expect(receiver[0], program_rcv_to_error, &r[0], EINVAL);
+	of_two[0] = of_two[2] = r[0];
+	of_two[1] = r[1];
+	run_in(receiver[0], other_domain, of_two);
 	/* a QP that belongs to its domain has no handles at all */
 	r[0].qpn = s[0].peer_qpn;
 	run_in_expect(receiver[0], program_reg_rcv, &r[0], EINVAL);
