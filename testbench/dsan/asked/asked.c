@@ -333,6 +333,7 @@ struct made *made_add(const struct ask *a, const void *object)
 	m->object = object;
 	m->c = a->c;
 	m->numbers_by = a->numbers_by;
+	chain_take(&m->made_by);
 	m->next = objects[(uintptr_t)object / 16 % BUCKETS];
 	objects[(uintptr_t)object / 16 % BUCKETS] = m;
 	return m;
@@ -384,7 +385,7 @@ static struct guest_object made_object(const struct made *m)
 void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc)
 {
 	const struct made *user = NULL;
-	char names[NAMES_BYTES];
+	char names[NAMES_BYTES], makers[CHAIN_BYTES];
 
 	for (unsigned i = 0; i < BUCKETS && !user; i++)
 		for (user = objects[i]; user && !uses(user, uar);)
@@ -392,10 +393,11 @@ void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc)
 	if (!a->c || !user || !checker_in_driver(pc)) /* a scenario may try */
 		return;
 	checker_functions(&pc, 1, names, sizeof(names));
-	ask_report(
-		a, RULE_not_given_back, made_object(user),
-		"the doorbell page that %s gives back is still used by this queue, which lives on",
-		names);
+	chain_format(&user->made_by, makers, sizeof(makers));
+	ask_report(a, RULE_not_given_back, made_object(user),
+		   "the doorbell page that %s gives back is still used by this queue, which lives "
+		   "on; it was made by %s",
+		   names, makers);
 }
 
 void made_users_check(struct ask *a, const void *object)

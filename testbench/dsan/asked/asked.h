@@ -69,6 +69,7 @@ struct made {
 	const void *numbers_by;         /* who made the allocator of its number */
 	const char *left_call;          /* that destroyed its last user */
 	struct calls left_by, reset_by; /* what came by then; when a queue pair was reset */
+	struct calls made_by;
 };
 
 /* A command as a function of the driver was asked to give it. */

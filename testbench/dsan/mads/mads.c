@@ -3,10 +3,12 @@
 #include "testbench/dsan/mads/mads_impl.h"
 
 #include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/mads/connections.h"
 #include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/drv/ops.h"
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/engine/base/engine.h"
 
 #include <inttypes.h>
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOLD = 32 };
+enum { TEXT_BYTES = 2 * CHAIN_BYTES, TOLD = 32 };
 
 /* A caller should run so soon after its answer has come. */
 #define GIVEN_PS UINT64_C(1000000000)
@@ -47,6 +49,24 @@ struct special *mads_special_each(struct special *last)
 	return last ? last->next : specials;
 }
 
+/* Source: IBA 11.6.3.6, a CQ that is full loses completions; Linux ib_mad_port_open, cq_size */
+static void room_check(const struct special *s)
+{
+	const struct made *cq = made_find(s->cq);
+	char text[TEXT_BYTES], makers[CHAIN_BYTES];
+	unsigned requests = 0;
+
+	for (const struct special *o = specials; o; o = o->next)
+		requests += o->cq == s->cq ? o->requests : 0;
+	if (!cq || requests <= s->cq->entries)
+		return;
+	chain_format(&cq->made_by, makers, sizeof(makers));
+	snprintf(text, sizeof(text),
+		 "%u requests of QP0 and QP1 complete in a CQ of %" PRIu32 " entries, made by %s",
+		 requests, s->cq->entries, makers);
+	mads_tell(s, RULE_mad_agent, NULL, text);
+}
+
 void mads_queue_made(struct checker *c, const struct drv_qp *qp,
 		     const struct drv_special_init *init)
 {
@@ -61,8 +81,10 @@ void mads_queue_made(struct checker *c, const struct drv_qp *qp,
 			      .cq = init->cq,
 			      .number = drv_qp_num(qp),
 			      .port = init->port,
-			      .qpn = init->qpn};
+			      .qpn = init->qpn,
+			      .requests = init->max_send_wr + init->max_recv_wr};
 	specials = s;
+	room_check(s);
 }
 
 static void special_free(struct special **at)
@@ -131,15 +153,16 @@ static bool was_told(const struct checker *c, enum guest_rule rule, const void *
 
 void mads_tell(const struct special *s, enum guest_rule rule, const void *pc, const char *text)
 {
-	char names[CHAIN_BYTES];
+	char names[CHAIN_BYTES], before[ENTERED_CHARS];
 	struct calls now;
 
 	if (was_told(s->c, rule, pc))
 		return;
 	chain_take(&now);
 	chain_format(&now, names, sizeof(names));
-	checker_report(s->c, &(struct breach){rule, mads_object_of(s), pc, NULL}, "%s, by %s", text,
-		       names);
+	entered_format(before);
+	checker_report(s->c, &(struct breach){rule, mads_object_of(s), pc, NULL},
+		       "%s, by %s; these ran before it: %s", text, names, before);
 }
 
 const char *mads_name(const struct smp *mad, char *text, size_t size)

@@ -43,6 +43,7 @@ struct special {
 	const struct drv_cq *cq;
 	uint32_t number;
 	unsigned port, qpn;
+	unsigned requests; /* that it has room for, in both queues */
 	struct receive *receives;
 	unsigned n_receives, posted, most; /* most: that were posted at a time */
 	struct {
