@@ -153,6 +153,32 @@ static void call(void *arg)
 	c->ended = true;
 }
 
+/* Sends all the time. `late`: while the agent ends a MAD was still taken. */
+static struct sender {
+	struct tb_end *end;
+	struct drv_mad_addr to;
+	unsigned taken, late, refused;
+	bool stopping, ended;
+} busy;
+
+static void send_on_and_on(void *arg)
+{
+	struct platform *p = busy.end->platform;
+	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
+
+	(void)arg;
+	while (!busy.refused) {
+		const bool stopping = busy.stopping;
+		const int rc = drv_mad_send(busy.end->dev, PORT, QPN_GSI, &busy.to, &mad);
+
+		busy.taken += !rc;
+		busy.late += !rc && stopping;
+		busy.refused += rc == -ENODEV;
+		p->ops->sleep_ps(p, CFG_US(2));
+	}
+	busy.ended = true;
+}
+
 static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct caller c = {
@@ -164,9 +190,16 @@ static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_true(c.begun && !c.ended);
 	for (unsigned i = 0; i < MADS && still_right(); i++)
 		must(drv_mad_send(a->dev, PORT, QPN_GSI, &c.to, &mad));
+	busy = (struct sender){.end = a, .to = c.to};
+	a->platform->ops->thread_start(a->platform, "sender", send_on_and_on, NULL);
+	pass_time(CFG_US(10));
+	busy.stopping = true;
 	must(drv_port_down(a->dev, PORT));
-	for (unsigned i = 0; i < 20 && !c.ended; i++)
+	for (unsigned i = 0; i < 20 && (!c.ended || !busy.ended); i++)
 		pass_time(CFG_US(10));
+	expect_that(busy.taken, >, 0);
+	expect_equal(busy.late, 0);
+	expect_true(busy.ended);
 	expect_true(c.ended);
 	expect_equal(c.rc, -ENODEV);
 	must_fail(-ENODEV, drv_mad_send(a->dev, PORT, QPN_GSI, &c.to, &mad));

@@ -31,6 +31,10 @@ static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 	drv_mad_send(s->dev, port, qpn, from, &answer);
 }
 
+static const unsigned classes[] = {MAD_CLASS_PERF, MAD_CLASS_VENDOR1, MAD_CLASS_VENDOR2,
+				   MAD_CLASS_CC},
+		      methods[] = {MAD_METHOD_SEND, MAD_METHOD_TRAP, MAD_METHOD_TRAP_REPRESS};
+
 SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on this very port")
 {
 	struct server s = {.dev = a->dev};
@@ -60,6 +64,19 @@ SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on 
 	ask(b, &answer, .mgmt_class = MAD_CLASS_PERF, .attr = PMA_ATTR_CLASS_PORT_INFO,
 	    .dlid = a->lid);
 	expect_equal(s.requests, 4);
+	/* but with a method that no agent of the device knows they do. Source: Linux mlx4 ib_process_mad */
+	for_each_row(i, classes) {
+		for_each_row(k, methods) {
+			const unsigned before = s.requests;
+
+			name_row("class 0x%02x, method 0x%02x", classes[i], methods[k]);
+			ask(b, &answer, .mgmt_class = classes[i], .method = methods[k],
+			    .dlid = a->lid, .maybe_silent = true);
+			expect_equal(s.requests, before + 1);
+		}
+	}
+	name_row("%s", "");
+	s.requests = 4;
 	/* another version of MADs is nobody's */
 	ask(b, &answer, .mgmt_class = MAD_CLASS_CM, .class_version = 2, .base_version = 2,
 	    .attr = 0x10, .dlid = a->lid, .silent = true);

@@ -88,6 +88,26 @@ static int change_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 	return ibv_destroy_qp(qp) ? __LINE__ : 0;
 }
 
+/* A CQ that is still used stays, with its channel, which counts it once. */
+static int used_cq(struct ibv_pd *pd)
+{
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(pd->context);
+	struct ibv_cq *cq = channel ? ibv_create_cq(pd->context, 1, NULL, channel, 0) : NULL;
+	struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC};
+	struct ibv_qp *qp = cq ? ibv_create_qp(pd, &init) : NULL;
+
+	if (!qp)
+		return __LINE__;
+	for (unsigned i = 0; i < 2; i++)
+		if (ibv_destroy_cq(cq) != EBUSY || channel->refcnt != 1 ||
+		    ibv_destroy_comp_channel(channel) != EBUSY)
+			return __LINE__;
+	if (ibv_destroy_qp(qp) || ibv_destroy_comp_channel(channel) != EBUSY ||
+	    ibv_destroy_cq(cq) || channel->refcnt)
+		return __LINE__;
+	return ibv_destroy_comp_channel(channel) ? __LINE__ : 0;
+}
+
 static int program(void *arg)
 {
 	struct program p = {.file = "domain"};
@@ -102,6 +122,8 @@ static int program(void *arg)
 		rc = change_region(p.pd, p.buf);
 	if (!rc)
 		rc = change_qp(p.pd, p.cq);
+	if (!rc)
+		rc = used_cq(p.pd);
 	if (rc)
 		return rc;
 	return ibv_dereg_mr(p.mr) || ibv_destroy_cq(p.cq) || ibv_dealloc_pd(p.pd) ||

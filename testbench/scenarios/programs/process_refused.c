@@ -118,6 +118,24 @@ static int group(void *arg)
 	return rc ? rc : ibv_detach_mcast(m->ud, &gid, 0);
 }
 
+static const union ibv_gid left = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 8}};
+
+static int join(void *arg)
+{
+	struct maker *m = arg;
+
+	return ibv_attach_mcast(m->ud, &left, 0);
+}
+
+/* A group that cannot be left holds the queue pair. */
+static int leave(void *arg)
+{
+	struct maker *m = arg;
+	int rc = ibv_detach_mcast(m->ud, &left, 0);
+
+	return rc && ibv_destroy_qp(m->ud) != EBUSY ? -1 : rc;
+}
+
 static int close_all(void *arg)
 {
 	struct maker *m = arg;
@@ -142,6 +160,8 @@ static const struct {
 	{"a query", query, HCR_QUERY_QP},
 	{"a group, read", group, HCR_READ_MCG},
 	{"a group, written", group, HCR_WRITE_MCG},
+	{"a group, joined", join, HCR_WRITE_MCG},
+	{"a group, left", leave, HCR_WRITE_MCG},
 };
 
 SCENARIO(process_refused, "the firmware refuses each verb twice, and the third time it succeeds",
