@@ -24,8 +24,8 @@ static void call(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	check_mads();
 	must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
 	expect_equal(mad_hdr_get_method(smp_hdr(&answer)), MAD_METHOD_GET_RESP);
-	expect_mad(a_to_b, .vlan = 0);
-	expect_mad(b_to_a, .vlan = 0);
+	expect_mad(a_to_b, .vlan = 0, .sl = PRIORITY, .hop_limit = 33, .tclass = 0x9c);
+	expect_mad(b_to_a, .vlan = 0, .sl = PRIORITY, .hop_limit = 0xff);
 	ignore_mads();
 }
 

@@ -2,8 +2,9 @@
 /*
  * One thread of a process is inside a call for an object while another one wants to destroy the object, or
  * to close the context: it is told that the object is busy, nothing has changed, and when the call has
- * ended both succeed. The same for two threads that change the groups of one queue pair: whoever is told
- * that it is busy asks again, and in the end the queue pair is in both groups, and in each of them once.
+ * ended both succeed. An object that is being made is busy, too. The same for two threads that change the
+ * groups of one queue pair: whoever is told that it is busy asks again, and in the end the queue pair is in
+ * both groups, and in each of them once.
  */
 /* behaviours: PROCESS-busy */
 #include "testbench/programs.h"
@@ -14,6 +15,7 @@ enum { ENTRIES = 100, STEP_US = 1, QKEY = 5, LONG_US = 10000 };
 struct two {
 	struct program p;
 	struct ibv_qp *qp;
+	struct ibv_cq *made;
 	unsigned other; /* the group that the other thread joins */
 	int rc;
 	bool ended;
@@ -91,6 +93,39 @@ static int joined_at_once(struct two *t, unsigned other)
 	return 0;
 }
 
+static void maker(void *arg)
+{
+	struct two *t = arg;
+
+	t->made = ibv_create_cq(t->p.context, 1, NULL, NULL, 0);
+	t->ended = true;
+}
+
+/* Nobody finds an object that is being made, even who guesses its handle. */
+static int made_in_use(struct two *t)
+{
+	struct ibv_cq *before = ibv_create_cq(t->p.context, 1, NULL, NULL, 0);
+	struct ibv_cq guess = {.context = t->p.context};
+
+	if (!before)
+		return __LINE__;
+	guess.handle = before->handle + 1;
+	t->ended = false;
+	if (process_thread("maker", maker, t))
+		return __LINE__;
+	process_sleep_us(STEP_US);
+	if (t->ended)
+		return __LINE__;
+	GIVES(ibv_resize_cq(&guess, ENTRIES), EBUSY);
+	GIVES(ibv_destroy_cq(&guess), EBUSY);
+	wait_ended(t);
+	if (!t->made || t->made->handle != guess.handle)
+		return __LINE__;
+	GIVES(ibv_destroy_cq(before), 0);
+	GIVES(ibv_destroy_cq(t->made), 0);
+	return 0;
+}
+
 static int program(void *arg)
 {
 	struct two t = {.rc = -1};
@@ -102,6 +137,8 @@ static int program(void *arg)
 		return rc;
 	init.send_cq = init.recv_cq = t.p.cq;
 	rc = destroyed_in_use(&t);
+	if (!rc)
+		rc = made_in_use(&t);
 	t.qp = ibv_create_qp(t.p.pd, &init);
 	if (!rc)
 		rc = t.qp ? joined_at_once(&t, 1) : __LINE__;

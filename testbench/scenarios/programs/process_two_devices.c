@@ -3,7 +3,7 @@
  * A host with two devices: the second one is that of the other host, whose driver works for any thread. A
  * process gets both in its list, each with names and a GUID of its own, and has them open at once: each
  * context tells of its own device and port, hears of events of its own port alone, and ends without the
- * other. A file names one XRC domain of each device. A domain and a PD of different contexts make no receive
+ * other, and with the events that it has not taken. A file names one XRC domain of each device. A domain and a PD of different contexts make no receive
  * QP, not even if the handles of both contexts are the same numbers.
  */
 /* behaviours: PROCESS-two-devices */
@@ -177,6 +177,9 @@ SCENARIO(process_two_devices, "a process has two devices, and takes neither for 
 		run_in(worker, hears, &t);
 	}
 	run_in(worker, domains, &t);
+	/* nobody takes these */
+	for (unsigned i = 0; i < 2 * DEVICES; i++)
+		tell(tb, ends[i % DEVICES]);
 	run_in(worker, close_both, &t);
 	end_worker(worker);
 }
