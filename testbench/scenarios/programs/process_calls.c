@@ -33,12 +33,23 @@ static int change_srq(struct ibv_pd *pd)
 {
 	struct ibv_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
 	struct ibv_srq *srq = ibv_create_srq(pd, &init);
-	struct ibv_srq_attr attr = {.srq_limit = 0};
+	struct ibv_srq_attr attr = {.srq_limit = 0}, size;
+	struct ibv_recv_wr wr = {.wr_id = 1}, *bad;
 
-	if (!srq || ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT) ||
+	if (!srq || ibv_query_srq(srq, &size) || ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT) ||
 	    !ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR))
 		return __LINE__;
 	if (ibv_query_srq(srq, &attr) || attr.srq_limit || attr.max_wr < 8)
+		return __LINE__;
+	/* with fewer receives the limit would be reached at once */
+	for (unsigned i = 0; i < 8; i++)
+		if (ibv_post_srq_recv(srq, &wr, &bad))
+			return __LINE__;
+	attr = (struct ibv_srq_attr){.max_wr = 5, .srq_limit = 3};
+	if (ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT))
+		return __LINE__;
+	attr.srq_limit = 77;
+	if (ibv_query_srq(srq, &attr) || attr.srq_limit != 3 || attr.max_wr != size.max_wr)
 		return __LINE__;
 	return ibv_destroy_srq(srq) ? __LINE__ : 0;
 }

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 
 enum { NAME_LEN = 300, NAME_MAX_HERE = 63, NO_FD = 1000, MANY = 100, PAGE = 4096, CHANNELS = 3 };
+#define TOO_MUCH ((size_t)1 << 44)
 
 /* A file exists while anybody has it open. */
 static int files(void)
@@ -32,6 +33,8 @@ static int files(void)
 	FAILS(process_open("file", O_EXCL), ENOENT);
 	one = process_open("file", O_CREAT | O_EXCL);
 	FAILS(process_open("file", O_CREAT | O_EXCL), EEXIST);
+	FAILS(process_open("file2", 0), ENOENT);
+	FAILS(process_open("fil", 0), ENOENT);
 	two = process_open("file", O_EXCL); /* which counts only with O_CREAT */
 	if (one < 0 || two < 0 || one == two || process_close(one))
 		return __LINE__;
@@ -129,6 +132,8 @@ static int pages(void)
 		if (mem)
 			return __LINE__;
 	}
+	if (process_memory(TOO_MUCH))
+		return __LINE__;
 	for (unsigned i = 0; i < PAGE; i++)
 		if (mem[i])
 			return __LINE__;
@@ -164,6 +169,17 @@ static int program(void *arg)
 		       : 0;
 }
 
+/* Its files are closed with it. */
+static int leaves_all(void *arg)
+{
+	unsigned n = 0;
+
+	(void)arg;
+	while (process_open("file", O_CREAT) >= 0)
+		n++;
+	return n > 2 ? 0 : __LINE__;
+}
+
 SCENARIO(process_descriptors, "a process asks for files, descriptors and pages that are not there",
 	 .no_qps = true)
 {
@@ -182,4 +198,5 @@ SCENARIO(process_descriptors, "a process asks for files, descriptors and pages t
 	expect_equal((uint64_t)errno, ENOSYS);
 	end_worker(worker);
 	expect_exit(start_process(a, program, NULL), 0);
+	expect_exit(start_process(a, leaves_all, NULL), 0);
 }

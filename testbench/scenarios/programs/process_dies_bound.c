@@ -2,7 +2,8 @@
 /*
  * A process ends with a region that is younger than the window that is bound to it. The kernel destroys the
  * objects of a process newest first, and a region under a window cannot be destroyed; so it is left for a
- * second round. The same when the process closes its context. Nothing of the process is left in the driver.
+ * second round. A queue pair leaves all its groups. The same when the process closes its context. Nothing of the
+ * process is left in the driver.
  */
 /* behaviours: MEM-7 */
 #include "testbench/scenarios/programs/by_calls.h"
@@ -10,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { PAGE = 4096, FOREVER_US = 100000000 };
+enum { PAGE = 4096, GROUPS = 20, FOREVER_US = 100000000 };
 
 struct bound {
 	bool closes;
@@ -36,6 +37,24 @@ static int bind_younger(struct by_calls *x)
 	return ibv_dereg_mr(mr) == EBUSY ? 0 : __LINE__;
 }
 
+static int join_groups(struct by_calls *x)
+{
+	struct ibv_qp_init_attr init = {.send_cq = ibv_cq_ex_to_cq(x->cq[0]),
+					.recv_cq = ibv_cq_ex_to_cq(x->cq[0]),
+					.qp_type = IBV_QPT_UD};
+	struct ibv_qp *qp = ibv_create_qp(x->pd, &init);
+	union ibv_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b}};
+
+	if (!qp)
+		return __LINE__;
+	for (unsigned i = 0; i < GROUPS; i++) {
+		group.raw[15] = (uint8_t)(i + 1);
+		if (ibv_attach_mcast(qp, &group, (uint16_t)(0xc001 + i)))
+			return __LINE__;
+	}
+	return ibv_destroy_qp(qp) == EBUSY ? 0 : __LINE__;
+}
+
 static int program(void *arg)
 {
 	struct bound *b = arg;
@@ -47,6 +66,8 @@ static int program(void *arg)
 	rc = open_by_calls(x);
 	if (!rc)
 		rc = bind_younger(x);
+	if (!rc)
+		rc = join_groups(x);
 	context = x->context;
 	free(x);
 	if (rc)

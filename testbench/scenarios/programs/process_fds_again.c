@@ -166,6 +166,9 @@ static int again(struct uses *u, size_t first, size_t then)
 	if (kinds[then].open(u) != fd)
 		return __LINE__;
 	GIVES(process_poll(fd, 0), !kinds[then].use);
+	/* it blocks again when that is said */
+	GIVES(process_nonblock(fd, true), 0);
+	GIVES(process_nonblock(fd, false), 0);
 	u->rc = STARTED;
 	if (kinds[then].use) {
 		int rc = process_thread("later", kinds[then].event, u);

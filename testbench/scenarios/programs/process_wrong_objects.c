@@ -104,6 +104,8 @@ static int shared_queues(void *arg)
 {
 	struct program *p = arg;
 	struct ibv_srq_init_attr_ex init = {.attr = {.max_wr = ODD, .max_sge = 2}, .pd = p->pd};
+	struct ibv_xrcd no_domain = {.context = p->context, .handle = NO_SUCH};
+	struct ibv_cq no_cq = {.context = p->context, .handle = NO_SUCH};
 	uint32_t number = NO_SUCH;
 	struct ibv_srq_attr size;
 	struct ibv_srq *srq;
@@ -132,8 +134,10 @@ static int shared_queues(void *arg)
 	init.srq_type = IBV_SRQT_XRC;
 	init.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_RESERVED;
 	REFUSED(ibv_create_srq_ex(p->context, &init), EOPNOTSUPP);
-	/* without the bit the type does not count */
+	/* without the bit the type does not count, nor what belongs to it */
 	init.comp_mask = IBV_SRQ_INIT_ATTR_PD;
+	init.xrcd = &no_domain;
+	init.cq = &no_cq;
 	srq = ibv_create_srq_ex(p->context, &init);
 	if (!srq || srq->pd != p->pd)
 		return __LINE__;
