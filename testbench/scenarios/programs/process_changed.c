@@ -92,6 +92,12 @@ static int rights(struct by_calls *x)
 	GIVES(change(x, IBV_ACCESS_REMOTE_ATOMIC), IBV_REREG_MR_ERR_CMD);
 	GIVES(errno, EINVAL);
 	GIVES(change(x, LOCAL | IBV_ACCESS_ON_DEMAND), IBV_REREG_MR_ERR_CMD);
+	for (int unknown = 8; unknown <= 1 << 20; unknown *= 2) {
+		GIVES(ibv_rereg_mr(x->mr, unknown, NULL, NULL, 0, LOCAL), IBV_REREG_MR_ERR_INPUT);
+		GIVES(ibv_rereg_mr(x->mr, IBV_REREG_MR_CHANGE_ACCESS | unknown, NULL, NULL, 0,
+				   LOCAL),
+		      IBV_REREG_MR_ERR_INPUT);
+	}
 	GIVES(ibv_rereg_mr(x->mr, 0, NULL, NULL, 0, LOCAL), IBV_REREG_MR_ERR_INPUT);
 	errno = 0;
 	GIVES(ibv_rereg_mr(x->mr, IBV_REREG_MR_CHANGE_PD, x->pd, NULL, 0, LOCAL),

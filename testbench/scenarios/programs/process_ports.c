@@ -2,7 +2,7 @@
 /*
  * A process is told all of each port: of the two ports, which differ, it gets the attributes, GIDs and P_Keys
  * of the one that it asks for, by both calls that tell a GID, and finds a P_Key where it stands. A port that
- * there is not, and an entry behind the last one, leave everything as it was.
+ * there is not, and an entry behind the last one, leave everything as it was. An event names its port.
  */
 /* behaviours: IBA-11.2.1.2-query-hca */
 #include "testbench/manage.h"
@@ -106,6 +106,19 @@ static int pkeys_are(void *arg)
 	return 0;
 }
 
+/* The cable's other end has gone. */
+static int port_lost(void *arg)
+{
+	const struct truth *t = arg;
+	struct ibv_async_event event;
+
+	if (ibv_get_async_event(t->p.context, &event) || event.event_type != IBV_EVENT_PORT_ERR ||
+	    event.element.port_num != (int)t->port)
+		return __LINE__;
+	ibv_ack_async_event(&event);
+	return process_poll(t->p.context->async_fd, 0);
+}
+
 /* The manager of port 1 is reached by a service level of its own. */
 static void set_sm_sl(struct tb *tb, struct tb_end *a)
 {
@@ -184,6 +197,13 @@ SCENARIO(process_ports, "a process is told all of each of two ports", .qps = 0, 
 		run_in(worker, port_is, &t);
 		run_in(worker, gids_are, &t);
 		run_in(worker, pkeys_are, &t);
+	}
+	name_row("%s", "");
+	ignore_events(a);
+	ignore_events(b);
+	for (t.port = PORTS; t.port; t.port--) {
+		must(drv_port_down(b->dev, t.port));
+		run_in(worker, port_lost, &t);
 	}
 	end_worker(worker);
 }

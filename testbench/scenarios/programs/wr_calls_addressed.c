@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { IMM = 0x600df00d, GRH = 40, LEN = 80 };
+enum { IMM = 0x600df00d, GRH = 40, LEN = 80, SL = 5, FROM_BITS = 2, TO_BITS = 3 };
 
 /* The GRH, or what stands in its place, may hold anything. */
 static void datagram_at(struct by_calls *x, unsigned offset, unsigned from)
@@ -27,6 +27,40 @@ static int no_address(struct by_calls *x, struct ibv_ah *ah)
 	ibv_wr_set_ud_addr(x->calls, ah, x->qp[1]->qp_num, QKEY);
 	ibv_wr_send(x->calls);
 	return ibv_wr_complete(x->calls) == EINVAL ? 0 : __LINE__;
+}
+
+/* Between two LIDs of the port, with a service level: the completion says so. Over Ethernet there are none. */
+static int between_lids(struct by_calls *x)
+{
+	struct ibv_ah_attr path = x->path;
+	struct ibv_port_attr port;
+	struct ibv_ah *ah;
+
+	if (ibv_query_port(x->context, 1, &port))
+		return __LINE__;
+	if (port.link_layer != IBV_LINK_LAYER_INFINIBAND)
+		return 0;
+	path.dlid = (uint16_t)(port.lid + TO_BITS);
+	path.src_path_bits = FROM_BITS;
+	path.sl = SL;
+	ah = ibv_create_ah(x->pd, &path);
+	if (!ah || receive(x, 23, HALF + 400, 200))
+		return __LINE__;
+	ibv_wr_start(x->calls);
+	x->calls->wr_id = 7;
+	x->calls->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(x->calls);
+	ibv_wr_set_ud_addr(x->calls, ah, x->qp[1]->qp_num, QKEY);
+	ibv_wr_set_sge(x->calls, x->mr->lkey, at(x, 1000), LEN);
+	if (ibv_wr_complete(x->calls) || IS(x, 0, .wr_id = 7, .opcode = IBV_WC_SEND) ||
+	    IS(x, 1, .wr_id = 23, .opcode = IBV_WC_RECV, .byte_len = GRH + LEN,
+	       .wc_flags = IBV_WC_GRH))
+		return __LINE__;
+	if (ibv_wc_read_slid(x->cq[1]) != (uint32_t)(port.lid + FROM_BITS) ||
+	    ibv_wc_read_dlid_path_bits(x->cq[1]) != TO_BITS || ibv_wc_read_sl(x->cq[1]) != SL)
+		return __LINE__;
+	datagram_at(x, HALF + 400, 1000);
+	return nothing_else(x) || ibv_destroy_ah(ah) ? __LINE__ : 0;
 }
 
 static int datagrams(struct by_calls *x)
@@ -63,7 +97,7 @@ static int datagrams(struct by_calls *x)
 		return __LINE__;
 	datagram_at(x, HALF, 1000);
 	datagram_at(x, HALF + 200, 2000);
-	if (nothing_else(x) || no_address(x, ah))
+	if (nothing_else(x) || no_address(x, ah) || between_lids(x))
 		return __LINE__;
 	return nothing_else(x) || ibv_destroy_ah(ah) ? __LINE__ : 0;
 }
@@ -124,7 +158,7 @@ static int program(void *arg)
 }
 
 SCENARIO(wr_calls_addressed, "posting by calls: the address of a datagram, the SRQ of XRC",
-	 .no_qps = true, .any_packets = true)
+	 .no_qps = true, .any_packets = true, .lmc = 2)
 {
 	enum ibv_qp_type types[] = {IBV_QPT_UD, IBV_QPT_XRC_SEND};
 

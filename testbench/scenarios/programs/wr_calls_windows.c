@@ -55,6 +55,7 @@ static int bind_the_other_way(struct by_calls *x)
 	struct ibv_mw_bind bind = {.wr_id = 35,
 				   .send_flags = IBV_SEND_SIGNALED,
 				   .bind_info = {.addr = at(x, WINDOW_AT), .length = WINDOW_LEN}};
+	struct ibv_qp *idle;
 	uint32_t key;
 
 	if (!mr || !mw || !two || !theirs)
@@ -75,6 +76,9 @@ static int bind_the_other_way(struct by_calls *x)
 	bind.bind_info.mw_access_flags = IBV_ACCESS_ZERO_BASED;
 	GIVES(ibv_bind_mw(x->qp[1], mw, &bind), EINVAL);
 	bind.bind_info.mw_access_flags = 0;
+	idle = open_qp(x, 0); /* in RESET it posts nothing */
+	GIVES(ibv_bind_mw(idle, mw, &bind), EINVAL);
+	GIVES(ibv_destroy_qp(idle), 0);
 	if (mw->rkey != key || nothing_else(x))
 		return __LINE__;
 	GIVES(ibv_bind_mw(x->qp[1], mw, &bind), 0);
