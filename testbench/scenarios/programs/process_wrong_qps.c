@@ -92,6 +92,38 @@ static int target(void *arg)
 	return 0;
 }
 
+/* A receive QP is not made of a PD or a domain that there is not. */
+static int receivers(void *arg)
+{
+	struct program *p = arg;
+	struct ibv_xrc_domain no_domain = {.context = p->context, .handle = NO_SUCH},
+			      *domain = (struct ibv_xrc_domain *)p->xrcd;
+	struct ibv_pd no_pd = {.context = p->context, .handle = NO_SUCH};
+	struct ibv_qp_init_attr init = {.xrc_domain = &no_domain};
+	struct ibv_qp_attr attr;
+	const int mask = program_rcv_attr(p, &attr);
+	uint32_t qpn = NO_QP;
+
+	for (unsigned i = 0; i < 2; i++) {
+		GIVES(ibv_alloc_xrc_rcv_qp(&no_pd, domain, &attr, mask, &qpn), EINVAL);
+		GIVES(ibv_alloc_xrc_rcv_qp(p->pd, &no_domain, &attr, mask, &qpn), EINVAL);
+		GIVES(ibv_alloc_xrc_rcv_qp(NULL, domain, &attr, mask, &qpn), EINVAL);
+		GIVES(ibv_alloc_xrc_rcv_qp(p->pd, NULL, &attr, mask, &qpn), EINVAL);
+		GIVES(ibv_create_xrc_rcv_qp(&init, &qpn), EINVAL);
+		GIVES(ibv_reg_xrc_rcv_qp(&no_domain, 1), EINVAL);
+		GIVES(ibv_unreg_xrc_rcv_qp(&no_domain, 1), EINVAL);
+		GIVES(ibv_modify_xrc_rcv_qp(&no_domain, 1, &attr, mask), EINVAL);
+		GIVES(ibv_query_xrc_rcv_qp(&no_domain, 1, &attr, mask, NULL), EINVAL);
+		GIVES(qpn, NO_QP);
+		/* now the handles of objects of another kind */
+		no_pd.handle = p->cq->handle;
+		no_domain.handle = p->pd->handle;
+	}
+	init.xrc_domain = NULL;
+	GIVES(ibv_create_xrc_rcv_qp(&init, &qpn), EINVAL);
+	return 0;
+}
+
 /* Posting by calls: operations that the type of queue pair does not have. */
 static int impossible(void *arg)
 {
@@ -183,7 +215,8 @@ static int close_all(void *arg)
 SCENARIO(process_wrong_qps, "wrong arguments for calls that make or open a queue pair",
 	 .no_qps = true, .any_packets = true)
 {
-	static int (*const groups[])(void *arg) = {creation, target, impossible, opening};
+	static int (*const groups[])(void *arg) = {creation, target, receivers, impossible,
+						   opening};
 	struct program p = {.file = "domain", .peer_lid = 1, .peer_qpn = NO_QP};
 	struct process *worker = start_worker(a);
 	unsigned before;
