@@ -126,9 +126,49 @@ static int made_in_use(struct two *t)
 	return 0;
 }
 
+static void leaver(void *arg)
+{
+	struct two *t = arg;
+
+	t->rc = ibv_unreg_xrc_rcv_qp((struct ibv_xrc_domain *)t->p.xrcd, t->p.qpn);
+	t->ended = true;
+}
+
+/* The last registration of a receive QP goes, and the QP with it: nobody gets it any more. */
+static int given_up(struct two *t)
+{
+	struct ibv_xrc_domain *domain;
+	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 0}};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+
+	if (program_open_xrcd(&t->p))
+		return __LINE__;
+	init.xrc_domain = domain = (struct ibv_xrc_domain *)t->p.xrcd;
+	GIVES(ibv_create_xrc_rcv_qp(&init, &t->p.qpn), 0);
+	GIVES(ibv_modify_xrc_rcv_qp(domain, t->p.qpn, &attr,
+				    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					    IBV_QP_ACCESS_FLAGS),
+	      0);
+	attr.qp_state = IBV_QPS_ERR;
+	t->ended = false;
+	if (process_thread("leaver", leaver, t))
+		return __LINE__;
+	process_sleep_us(STEP_US);
+	if (t->ended)
+		return __LINE__;
+	GIVES(ibv_reg_xrc_rcv_qp(domain, t->p.qpn), EINVAL);
+	GIVES(ibv_unreg_xrc_rcv_qp(domain, t->p.qpn), EINVAL);
+	GIVES(ibv_modify_xrc_rcv_qp(domain, t->p.qpn, &attr, IBV_QP_STATE), EINVAL);
+	GIVES(ibv_close_xrc_domain(domain), EBUSY);
+	wait_ended(t);
+	if (!t->ended || t->rc)
+		return __LINE__;
+	return program_close_xrcd(&t->p) ? __LINE__ : 0;
+}
+
 static int program(void *arg)
 {
-	struct two t = {.rc = -1};
+	struct two t = {.p = {.file = "domain"}, .rc = -1};
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_UD,
 					.cap = {.max_send_wr = 1, .max_send_sge = 1}};
 	int rc = program_open(&t.p) ? __LINE__ : 0;
@@ -139,6 +179,8 @@ static int program(void *arg)
 	rc = destroyed_in_use(&t);
 	if (!rc)
 		rc = made_in_use(&t);
+	if (!rc)
+		rc = given_up(&t);
 	t.qp = ibv_create_qp(t.p.pd, &init);
 	if (!rc)
 		rc = t.qp ? joined_at_once(&t, 1) : __LINE__;
