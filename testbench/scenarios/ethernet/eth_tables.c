@@ -91,6 +91,10 @@ static void gids(struct tb *tb, struct tb_end *a)
 	must(drv_eth_gid_get(a->dev, PORT, last, &is));
 	expect_true(!memcmp(is.raw, gid.raw, sizeof(is.raw)) && is.version == 1 &&
 		    is.vlan == 0x123);
+	expect_equal(drv_eth_gid_find(a->dev, PORT, gid.raw, 1, 0x123), (int)last);
+	expect_equal(drv_eth_gid_find(a->dev, PORT, gid.raw, 2, 0x123), -ENOENT);
+	expect_equal(drv_eth_gid_find(a->dev, PORT, gid.raw, 1, 0x124), -ENOENT);
+	expect_equal(drv_eth_gid_find(a->dev, OTHER, gid.raw, 1, 0x123), -ENOENT);
 	must_fail(-ENOENT, drv_eth_gid_get(a->dev, OTHER, last, &is));
 	must_fail(-ENOENT, drv_eth_gid_get(a->dev, PORT, DRV_ETH_TABLE, &is));
 	must_fail(-EINVAL, drv_eth_gid_set(a->dev, PORT, DRV_ETH_TABLE, &gid));

@@ -47,17 +47,12 @@ static void management(struct tb *tb, struct tb_end *a, struct tb_end *b, const 
 					 .port_num = PORT_2,
 					 .sgid_index = INDEX,
 					 .sl = SL}};
-	struct smp request = {0}, answer;
-	struct mad_hdr *h = smp_hdr(&request);
+	struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO),
+		   answer;
 
 	name_row("management");
 	memcpy(to.ah.dgid, gid->raw, sizeof(to.ah.dgid));
 	drv_eth_mac(b->dev, PORT_2, to.ah.dmac);
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
-	mad_hdr_set_method(h, MAD_METHOD_GET);
-	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
 	for (unsigned i = 0; i < MADS && still_right(); i++) {
 		memset(&answer, 0, sizeof(answer));
 		must(drv_mad_call(a->dev, PORT_2, QPN_GSI, &to, &request, &answer, CFG_MS(100)));

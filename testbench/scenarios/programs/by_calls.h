@@ -20,6 +20,7 @@ enum { WAIT_US = 100000 };
 struct by_calls {
 	enum ibv_qp_type type;
 	uint64_t ops, peer_ops;
+	uint64_t wc_flags; /* of its CQs, besides the standard ones */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
@@ -138,7 +139,8 @@ static inline int open_context(struct by_calls *x)
 
 static inline int open_by_calls(struct by_calls *x)
 {
-	struct ibv_cq_init_attr_ex cq = {.cqe = 32, .wc_flags = IBV_WC_STANDARD_FLAGS};
+	struct ibv_cq_init_attr_ex cq = {.cqe = 32,
+					 .wc_flags = IBV_WC_STANDARD_FLAGS | x->wc_flags};
 	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 

@@ -199,4 +199,5 @@ SCENARIO(process_descriptors, "a process asks for files, descriptors and pages t
 	end_worker(worker);
 	expect_exit(start_process(a, program, NULL), 0);
 	expect_exit(start_process(a, leaves_all, NULL), 0);
+	expect_true(uv_host_is_clean(tb_uv_host(tb, a)));
 }
