@@ -155,6 +155,23 @@ W(struct ib_srq *, ib_create_srq, struct ib_pd *pd, struct ib_srq_init_attr *att
 	return made(&n, __real_ib_create_srq(pd, attr));
 }
 
+/* Only the kernel may name memory by the reserved L_Key, and register by requests. Source: Linux mlx4_ib
+ * __mlx4_ib_modify_qp: a queue pair with a uobject gets neither bit */
+static void of_process_check(const struct ib_device *device, const struct ib_qp_init_attr *attr)
+{
+	struct checker *c = checker_of_host(device->platform->host);
+	char names[ENTERED_CHARS];
+
+	if (!c || attr->user || attr->event_handler != uv_object_event)
+		return;
+	entered_format(names);
+	c->tell(c, &(struct breach){RULE_context_differs, {0}, NULL, NULL},
+		"a queue pair of a process is made as one of the kernel, with the reserved L_Key "
+		"and "
+		"fast registrations; these ran last: %s",
+		names);
+}
+
 W(struct ib_qp *, ib_create_qp, struct ib_pd *pd, struct ib_qp_init_attr *attr)
 {
 	const bool target = attr->qp_type == IB_QPT_XRC_TGT;
@@ -163,6 +180,7 @@ W(struct ib_qp *, ib_create_qp, struct ib_pd *pd, struct ib_qp_init_attr *attr)
 
 	if (!device)
 		return __real_ib_create_qp(pd, attr);
+	of_process_check(device, attr);
 	begin(&n, device, __func__);
 	if (target) {
 		USES(&n, attr->xrcd, "XRC domain");
