@@ -43,12 +43,25 @@ static int post(struct all *x, unsigned n, unsigned wrong)
 	return take(x->cq, wrong < n ? wrong : n);
 }
 
+/* It was connected by a LID. */
+static int path_without_grh(struct all *x)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0x77, sizeof(attr));
+	GIVES(ibv_query_qp(x->qp, &attr, IBV_QP_AV, &init), 0);
+	return attr.ah_attr.is_global || attr.alt_ah_attr.is_global || !attr.ah_attr.dlid ? __LINE__
+											  : 0;
+}
+
 static int program(void *arg)
 {
 	struct all x = {0};
 
 	if (open_all(&x) || ibv_resize_cq(x.cq, ROOM) || connect_self(&x))
 		return __LINE__;
+	GIVES(path_without_grh(&x), 0);
 	for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		const unsigned n = lengths[i];
 		int rc = post(&x, n, n);

@@ -103,6 +103,9 @@ static int pkeys_are(void *arg)
 	GIVES(ibv_get_pkey_index(t->p.context, (uint8_t)t->port, htobe16(PKEY)),
 	      t->port == 1 ? PKEY_AT : -1);
 	GIVES(ibv_get_pkey_index(t->p.context, (uint8_t)t->port, htobe16(0xffff)), 0);
+	/* the same keys of other members */
+	GIVES(ibv_get_pkey_index(t->p.context, (uint8_t)t->port, htobe16(PKEY & 0x7fff)), -1);
+	GIVES(ibv_get_pkey_index(t->p.context, (uint8_t)t->port, htobe16(0x7fff)), -1);
 	return 0;
 }
 
