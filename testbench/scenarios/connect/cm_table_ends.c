@@ -15,20 +15,9 @@ enum { SERVICE = 0x1234, PARTITION = 0x8010, PORTS = 2, GID_STEP = 0x100 };
 static void own(struct tb *tb, struct tb_end *end, unsigned port, enum mad_method method,
 		enum smp_attr attr, uint32_t mod, void *data)
 {
-	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
-	struct smp smp = {{0}}, answer;
-	struct mad_hdr *hdr = smp_hdr(&smp);
+	struct smp answer;
 
-	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
-	mad_hdr_set_class_version(hdr, 1);
-	mad_hdr_set_method(hdr, method);
-	mad_hdr_set_attr_id(hdr, attr);
-	mad_hdr_set_attr_mod(hdr, mod);
-	smp_set_dr_slid(&smp, LID_PERMISSIVE);
-	smp_set_dr_dlid(&smp, LID_PERMISSIVE);
-	memcpy(smp_data_ptr(&smp), data, smp_data_size);
-	must(drv_mad_call(end->dev, port, QPN_SMI, &to, &smp, &answer, CFG_MS(1)));
+	ask(end, &answer, .method = method, .attr = attr, .port = port, .mod = mod, .data = data);
 	if (still_right())
 		memcpy(data, smp_data_cptr(&answer), smp_data_size);
 }

@@ -49,14 +49,9 @@ static void hear(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc
 static int send(struct tb_end *a, const struct drv_mad_addr *to, uint64_t id)
 {
 	struct drv_mad_addr way = *to;
-	struct smp mad = {0};
-	struct mad_hdr *h = smp_hdr(&mad);
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
 
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, CLASS);
-	mad_hdr_set_method(h, MAD_METHOD_SEND);
-	mad_hdr_set_tid(h, id);
+	mad_hdr_set_tid(smp_hdr(&mad), id);
 	if (is_wrong(id))
 		way.ah.sgid_index = LAST_GID;
 	return drv_mad_send(a->dev, PORT, QPN_GSI, &way, &mad);

@@ -164,7 +164,7 @@ static struct sender {
 static void send_on_and_on(void *arg)
 {
 	struct platform *p = busy.end->platform;
-	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
 
 	(void)arg;
 	while (!busy.refused) {
@@ -210,7 +210,7 @@ static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 static void not_started(struct tb *tb, struct tb_end *a, unsigned held)
 {
 	const struct drv_mad_addr to = {.dlid = a->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
-	struct smp mad = datagram(CLASS, MAD_METHOD_SEND);
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
 
 	expect_equal(driver_holds(a->dev), held);
 	must_fail(-ENODEV, drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));

@@ -156,8 +156,8 @@ static void set_lid(struct tb *tb, struct tb_end *b, unsigned lid)
 static void comes_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI};
-	struct smp request = {0}, answer;
-	struct mad_hdr *h = smp_hdr(&request);
+	struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO),
+		   answer;
 	struct pkey_table pkeys = {{0}};
 	struct drv_port_attr now;
 	struct sm_result sm;
@@ -182,11 +182,6 @@ static void comes_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(drv_port_wait(b->dev, PORT, IBV_PORT_ACTIVE, tb_now(tb) + CFG_S(1)));
 	pass_time(CFG_MS(1));
 	must(drv_query_port(b->dev, PORT, &now));
-	mad_hdr_set_base_version(h, MAD_BASE_VERSION);
-	mad_hdr_set_class_version(h, 1);
-	mad_hdr_set_mgmt_class(h, MAD_CLASS_PERF);
-	mad_hdr_set_method(h, MAD_METHOD_GET);
-	mad_hdr_set_attr_id(h, PMA_ATTR_CLASS_PORT_INFO);
 	to.dlid = now.lid;
 	check_mads();
 	must(drv_mad_call(a->dev, PORT, QPN_GSI, &to, &request, &answer, CFG_MS(ANSWER_MS)));
