@@ -151,14 +151,14 @@ static void wait_for_nobody(void *arg)
 {
 	struct net_way way;
 
-	waiter.rc = net_resolve(waiter.end->net, waiter.index, waiter.whom.ip,
-				CFG_S(10) + CFG_MS(5), &way);
+	waiter.rc = net_resolve(waiter.end->net, waiter.index, waiter.whom.ip, CFG_S(20), &way);
 	waiter.done++;
 }
 
 static void closed(struct tb *tb, struct tb_end *a)
 {
 	const struct net_address own = numbered(a, 1, VLAN);
+	uint64_t began;
 
 	waiter = (struct waiter){.end = a,
 				 .index = (unsigned)gid_index(a, &own, 2),
@@ -167,7 +167,10 @@ static void closed(struct tb *tb, struct tb_end *a)
 	pass_time(CFG_S(10));
 	expect_equal(waiter.done, 0);
 	ib_device_set_netdev(ib_device_of(a), NULL, 1);
+	began = tb_now(tb);
 	net_close(a->net);
+	/* long before it would have given up by itself */
+	expect_that(tb_now(tb), <, began + CFG_MS(20));
 	expect_equal(waiter.done, 1);
 	expect_equal(waiter.rc, -ENODEV);
 	must(net_open(a->dev, 1, &a->net));

@@ -4,7 +4,7 @@
  * blocks, MTU, virtual lanes with their table, timeout. Both ports have what it was told, and keep
  * the partitions beside the default one. One of its packets is lost and it is sent again; one has no
  * answer, one answer has a status, one Set arrives changed: the manager says so, whichever it was,
- * and the next sweep succeeds. A manager on the other host, and one that only looks, see the same
+ * and the next sweep succeeds. Each width and speed of a link has its rate. A manager on the other host, and one that only looks, see the same
  * subnet from their ends.
  */
 #include "testbench/manage.h"
@@ -20,6 +20,7 @@ enum {
 	ATTR_AT = MAD_AT + 16,
 	DATA_AT = MAD_AT + 64,
 	SET_PORT_INFO = 3, /* the third packet to the peer */
+	GET_PORT_INFO = 2, /* the second answer */
 	BAD_ATTR = 0x40
 };
 
@@ -149,6 +150,52 @@ static void seen(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(r.peer.lid, 30);
 }
 
+/* --- what the peer says of its link --- */
+
+static void byte_is(struct tb *tb, unsigned at, uint8_t is, uint8_t wanted)
+{
+	if (is != wanted)
+		corrupt_next(b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = GET_PORT_INFO,
+			     .offset = DATA_AT + at, .mask = is ^ wanted, .fix = FAULT_FIX_BOTH);
+}
+
+/* Source: IBA 14.2.5.6, and the rates of 15.2.5.16 */
+static void rates(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		unsigned width, speed, ext, rate;
+	} links[] = {
+		{LINK_WIDTH_1X, 1, 0, IB_RATE_2_5_GBPS}, {LINK_WIDTH_1X, 2, 0, IB_RATE_5_GBPS},
+		{LINK_WIDTH_1X, 4, 0, IB_RATE_10_GBPS},  {LINK_WIDTH_4X, 1, 0, IB_RATE_10_GBPS},
+		{LINK_WIDTH_4X, 2, 0, IB_RATE_20_GBPS},  {LINK_WIDTH_4X, 4, 0, IB_RATE_40_GBPS},
+		{LINK_WIDTH_8X, 1, 0, IB_RATE_20_GBPS},  {LINK_WIDTH_8X, 2, 0, IB_RATE_40_GBPS},
+		{LINK_WIDTH_8X, 4, 0, IB_RATE_80_GBPS},  {LINK_WIDTH_12X, 1, 0, IB_RATE_30_GBPS},
+		{LINK_WIDTH_12X, 2, 0, IB_RATE_60_GBPS}, {LINK_WIDTH_12X, 4, 0, IB_RATE_120_GBPS},
+		{LINK_WIDTH_1X, 4, 1, IB_RATE_14_GBPS},  {LINK_WIDTH_4X, 4, 1, IB_RATE_56_GBPS},
+		{LINK_WIDTH_8X, 4, 1, IB_RATE_112_GBPS}, {LINK_WIDTH_12X, 4, 1, IB_RATE_168_GBPS},
+		{LINK_WIDTH_1X, 4, 2, IB_RATE_25_GBPS},  {LINK_WIDTH_4X, 4, 2, IB_RATE_100_GBPS},
+		{LINK_WIDTH_8X, 4, 2, IB_RATE_200_GBPS}, {LINK_WIDTH_12X, 4, 2, IB_RATE_300_GBPS}};
+	struct port_info is, wanted;
+	struct sm_result r;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = 1);
+	memcpy(&is, smp_data_cptr(&answer), sizeof(is));
+	for_each_row(i, links) {
+		name_row("width %u, speed %u, extended %u", links[i].width, links[i].speed,
+			 links[i].ext);
+		wanted = is;
+		port_info_set_width_active(&wanted, links[i].width);
+		port_info_set_speed_active(&wanted, links[i].speed);
+		port_info_set_ext_speed_active(&wanted, links[i].ext);
+		for (unsigned at = 0; at < sizeof(is.b); at++)
+			byte_is(tb, at, is.b[at], wanted.b[at]);
+		must(sm_discover(a->dev, PORT, NULL, &r));
+		expect_equal(r.peer.rate, links[i].rate);
+	}
+	name_row("%s", "");
+}
+
 /* --- faults --- */
 
 enum trouble { LOST, ANSWER_LOST, SILENT, STATUS };
@@ -237,6 +284,8 @@ SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and ch
 	options(tb, a);
 	phase("both ends");
 	seen(tb, a, b);
+	phase("links");
+	rates(tb, a);
 	phase("faults");
 	other_partitions(tb, a);
 	must(sm_run(a->dev, PORT, &quick, &r));
