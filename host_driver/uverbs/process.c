@@ -43,6 +43,19 @@ bool uv_host_is_clean(const struct uv_host *host)
 	return !host->files && drv_list_empty(&host->xrcds) && drv_list_empty(&host->inodes);
 }
 
+void uv_domains_lock(struct uv_host *host)
+{
+	while (host->domains_busy)
+		host->platform->ops->waitq_wait(host->platform, host->waitq, UINT64_MAX);
+	host->domains_busy = true;
+}
+
+void uv_domains_unlock(struct uv_host *host)
+{
+	host->domains_busy = false;
+	host->platform->ops->waitq_wake_all(host->platform, host->waitq);
+}
+
 /* --- memory --- */
 
 void *uv_heap_alloc(struct uv_process *process, size_t bytes)

@@ -94,6 +94,13 @@ struct uv_file {
 	struct ib_event_handler port_events;
 };
 
+/* --- process.c --- */
+
+/* Creating and destroying an XRC domain sleeps. Other callers must find it complete or not at all, so
+ * only one call at a time does this. */
+void uv_domains_lock(struct uv_host *host);
+void uv_domains_unlock(struct uv_host *host);
+
 /* --- file.c --- */
 
 int uvk_open(struct uv_process *process, struct ib_device *device, struct uv_file **file);

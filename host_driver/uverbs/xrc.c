@@ -23,21 +23,6 @@ static struct uv_domain *domain_find(const struct uv_file *file, const struct uv
 	return NULL;
 }
 
-/* Creating and destroying a domain sleeps. Other callers must find it complete or not at all, so only
- * one call at a time does this. */
-static void lock(struct uv_host *host)
-{
-	while (host->domains_busy)
-		host->platform->ops->waitq_wait(host->platform, host->waitq, UINT64_MAX);
-	host->domains_busy = true;
-}
-
-static void unlock(struct uv_host *host)
-{
-	host->domains_busy = false;
-	host->platform->ops->waitq_wake_all(host->platform, host->waitq);
-}
-
 static int domain_create(struct uv_file *file, struct uv_inode *inode, struct uv_domain **out)
 {
 	struct uv_domain *d = drv_calloc(1, sizeof(*d));
@@ -96,9 +81,9 @@ int uvk_open_xrcd(struct uv_file *file, int fd, int oflags, uint32_t *handle)
 
 	if (!o)
 		return -ENOMEM;
-	lock(file->process->host);
+	uv_domains_lock(file->process->host);
 	rc = domain_open(file, fd, oflags, &o->domain);
-	unlock(file->process->host);
+	uv_domains_unlock(file->process->host);
 	return uv_object_done(o, rc, handle);
 }
 
@@ -127,9 +112,9 @@ int uvk_xrcd_destroy(struct uv_object *o)
 
 	if (o->xrcd_users)
 		return -EBUSY;
-	lock(host);
+	uv_domains_lock(host);
 	rc = domain_close(o->domain);
-	unlock(host);
+	uv_domains_unlock(host);
 	return rc;
 }
 

@@ -42,6 +42,29 @@ static void tell(struct checker *c, enum guest_rule rule, const char *call, cons
 		names);
 }
 
+/* --- the lock of XRC domains --- */
+
+W(void, uv_domains_lock, struct uv_host *host)
+{
+	struct checker *c = checker_of_host(host->platform->host);
+
+	locks_want(c, &host->domains_busy, HERE);
+	__real_uv_domains_lock(host);
+	locks_got(c, &host->domains_busy, HERE);
+}
+
+W(void, uv_domains_unlock, struct uv_host *host)
+{
+	locks_back(checker_of_host(host->platform->host), &host->domains_busy, HERE);
+	__real_uv_domains_unlock(host);
+}
+
+W(void, uv_host_cleanup, struct uv_host *host)
+{
+	locks_forget(&host->domains_busy);
+	__real_uv_host_cleanup(host);
+}
+
 /* --- events that were taken, and not acknowledged yet --- */
 
 static struct taken_events {
