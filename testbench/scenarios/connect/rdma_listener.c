@@ -3,8 +3,8 @@
  * What a listener of rdma_cm takes, and what it leaves. It rejects requests whose private data does
  * not begin with the header of annex A11, datagram questions for a connected service, and with
  * RDMA_OPTION_ID_AFONLY the other family. When it is destroyed, the requests that nobody has taken
- * are rejected, and what waits for other ids stays. The host without connection management has no
- * channels.
+ * are rejected, also one whose client has gone meanwhile, and what waits for other ids stays. The
+ * host without connection management has no channels.
  */
 /* behaviours: IBA-A11-ip-cm-service IBA-A11-service-id */
 #include "testbench/connect.h"
@@ -230,6 +230,22 @@ static void destroyed(struct tb *tb, struct process *server, struct tb_end *a)
 		expect_exit(clients[i], 0);
 }
 
+/* Its end waits behind the request, for the same id, and goes with it. */
+static void destroyed_after_client(struct tb *tb, struct process *server, struct tb_end *a)
+{
+	struct process *client;
+	struct listening l;
+
+	phase("a request whose client has gone");
+	run_in(server, any_family, &l);
+	client = start_process(a, by_ipv4, NULL);
+	pass_time(CFG_MS(TIMEOUT_MS));
+	kill_process(client);
+	expect_exit(client, PROCESS_KILLED);
+	pass_time(CFG_MS(TIMEOUT_MS));
+	run_in(server, ends, &l);
+}
+
 SCENARIO(rdma_listener, "what a listener of rdma_cm rejects by itself", .no_qps = true,
 	 .any_packets = true)
 {
@@ -241,5 +257,6 @@ SCENARIO(rdma_listener, "what a listener of rdma_cm rejects by itself", .no_qps 
 	families(tb, server, a);
 	headers(tb, server, a);
 	destroyed(tb, server, a);
+	destroyed_after_client(tb, server, a);
 	end_worker(server);
 }

@@ -242,8 +242,9 @@ static void flood_done(struct ib_cq *cq, struct ib_wc *wc)
 	f->ended++;
 }
 
-/* SOFTIRQ: a CQ is freed while the thread is in done() for it; another CQ keeps the thread. */
-static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b)
+/* SOFTIRQ: a CQ is freed while the thread is in done() for it; another CQ waits for its turn. The thread
+ * ends with it, or a third CQ keeps it. */
+static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b, bool kept)
 {
 	struct flood flood = {.cqe = {flood_done}, .platform = a->platform};
 	unsigned order = 0;
@@ -251,8 +252,10 @@ static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	const struct ib_rdma_wr wr = {.wr = {.wr_cqe = &flood.cqe,
 					     .opcode = IB_WR_RDMA_WRITE,
 					     .send_flags = IB_SEND_SIGNALED}};
-	struct kv x, y, v, w;
+	struct kv x, y, v, w, keeps;
 
+	if (kept && !kv_open(a, &keeps, .alloc_cq = true))
+		return;
 	if (!kv_open(a, &x, .alloc_cq = true, .queue = IN_INTERRUPTS + FEW,
 		     .cqe = IN_INTERRUPTS + FEW + 1) ||
 	    !kv_open(a, &v, .alloc_cq = true) || !kv_open(b, &y) || !kv_open(b, &w) ||
@@ -273,6 +276,8 @@ static void freed_in_thread(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(waits.done, 0);
 	kv_close(&y);
 	kv_close(&w);
+	if (kept)
+		kv_close(&keeps);
 }
 
 SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, moderation",
@@ -285,6 +290,7 @@ SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, mo
 	fair(tb, a, b);
 	moderated(tb, a, b);
 	sleeping(tb, a, b);
-	freed_in_thread(tb, a, b);
+	freed_in_thread(tb, a, b, false);
+	freed_in_thread(tb, a, b, true);
 	in_one_turn(tb, a);
 }
