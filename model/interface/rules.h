@@ -324,7 +324,7 @@
 	  "the function that fills that member, and which work request the index in the CQE names", \
 	  "the immediate data is in the wrong byte order") \
 	R(lock_missing, \
-	  "something that threads share is read and written without the lock that is held for it elsewhere, and other threads may run in between", \
+	  "something that threads share is read or written without the lock that is held for it elsewhere", \
 	  "Linux mlx4_table_get, mlx4_multicast_attach, mlx4_cmd_post: table->mutex, mcg_table.mutex, cmd.hcr_mutex", \
 	  "the lock around both, taken before the first look and given back behind the last write", \
 	  "whether a chunk of ICM is mapped is looked at before the lock is taken") \
@@ -339,7 +339,7 @@
 	  "which of the two comes first everywhere else", \
 	  "a command that maps memory takes the lock of the table that calls it") \
 	R(wake_missing, \
-	  "what a sleeping thread waits for was changed, and nobody wakes the thread", \
+	  "what a sleeping thread waits for was changed, and nobody wakes the thread then", \
 	  "Linux scheduler/completion, wait_event: wake_up after the condition changed", \
 	  "the wake-up behind that store, for the wait queue in which the thread sleeps", \
 	  "an interrupt handler counts an event and wakes nobody") \

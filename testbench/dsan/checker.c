@@ -192,7 +192,7 @@ static void hcr_written(struct checker *c, unsigned offset, const void *bytes, u
 		return;
 	if (ask_taker()) /* not a scenario's */
 		locks_write(c, (uintptr_t)c->hcr, "the command register", pc);
-	c->hcr_lock = NULL;
+	c->hcr_lock = (struct lock_hold){0};
 	if (ask_taker() && !hcr_get_event((const struct hcr *)c->hcr))
 		c->hcr_lock = locks_newest();
 	function_command(c, pc);
@@ -252,6 +252,10 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	if (is_answer(offset) && ask_taker())
 		locks_answer(c, c->hcr_lock, "the answer in the command register",
 			     __builtin_return_address(0));
+	/* the next holder of the lock reads this word, too */
+	if (offset == BAR0_HCR + sizeof(c->hcr) - WORD && ask_taker())
+		locks_answer(c, (struct lock_hold){c->hcr_lock.lock, 0},
+			     "the status in the command register", __builtin_return_address(0));
 	dead_register_read(c, offset, register_value(offset, bytes));
 	function_register_read(c, offset, register_value(offset, bytes),
 			       __builtin_return_address(0));

@@ -195,7 +195,7 @@ struct checker {
 	uint32_t hcr_epoch;    /* of stores, as its last word before that with GO was written */
 	const void *hcr_by[7]; /* who stored each word of it, before it was written */
 	/* that was held when a command was written whose answer is read there; NULL: none */
-	const void *hcr_lock;
+	struct lock_hold hcr_lock;
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
 };

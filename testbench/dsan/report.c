@@ -248,12 +248,14 @@ static bool is_of_software(enum guest_rule rule)
 	case RULE_heap_overrun:
 	case RULE_interrupt_sleeps:
 	case RULE_local_ended:
+	case RULE_lock_missing:
 	case RULE_lock_misused:
 	case RULE_lock_order:
 	case RULE_memory_not_set:
 	case RULE_not_given_back:
 	case RULE_range_exceeded:
 	case RULE_users_differ:
+	case RULE_wake_missing:
 		return true;
 	default:
 		return false;

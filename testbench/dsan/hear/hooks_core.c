@@ -264,7 +264,12 @@ W(void, uv_object_put, struct uv_object *o)
 W(struct uv_object *, uv_object_new, struct uv_file *file, enum uv_kind kind, void *user)
 {
 	struct uv_object *o = __real_uv_object_new(file, kind, user);
+	struct checker *c = checker_of_host(file->process->host->platform->host);
 
+	if (o && !o->busy && c)
+		c->tell(c, &(struct breach){RULE_lock_missing, {0}, INSIDE(uv_object_new), HERE},
+			"a new object stands in the list of its file, and other calls may have it "
+			"before it is made");
 	if (o)
 		pin(file->device->platform->host, o, OBJECT, o->handle, HERE);
 	return o;

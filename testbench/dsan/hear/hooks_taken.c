@@ -145,7 +145,11 @@ W(int, drv_mutex_init, struct drv_device *dev, struct drv_mutex *m)
 
 W(void, drv_mutex_cleanup, struct drv_device *dev, struct drv_mutex *m)
 {
+	struct checker *c = checker_of_host(dev->p->host);
+
 	locks_forget(m);
+	if (c && c->hcr_lock.lock == m)
+		c->hcr_lock = (struct lock_hold){0};
 	if (taken_is(TAKEN_LOCK, m, 0))
 		taken_back(TAKEN_LOCK, m, 0, HERE);
 	__real_drv_mutex_cleanup(dev, m);

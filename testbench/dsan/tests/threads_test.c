@@ -244,6 +244,102 @@ static void locks_are_taken_in_one_order(void **state)
 	locks_back(&c, &lock, &places[5]);
 }
 
+/* --- what a lock protects --- */
+
+enum { FIRST = 0, SECOND = PLACES / 2 };
+
+static void call_ends(void)
+{
+	locks_end(&c, "a call", 0, true);
+}
+
+static void stores(uintptr_t at, unsigned place)
+{
+	lockset_store(runner_now(), at, &places[place]);
+}
+
+static void calls_store_with_lock(unsigned n)
+{
+	while (n--) {
+		take(&lock, FIRST);
+		stores((uintptr_t)&shared, FIRST + 1);
+		locks_back(&c, &lock, &places[FIRST]);
+		call_ends();
+	}
+}
+
+static void a_store_beside_the_lock_is_found_without_a_turn(void **state)
+{
+	calls_store_with_lock(2);
+	running = &two;
+	stores((uintptr_t)&shared, FIRST + 2);
+	assert_int_equal(reports, 0);
+	call_ends();
+	expect_rule(RULE_lock_missing);
+	stores((uintptr_t)&shared, FIRST + 2);
+	call_ends();
+	assert_int_equal(reports, 1);
+}
+
+static void one_call_does_not_show_what_a_lock_protects(void **state)
+{
+	calls_store_with_lock(1);
+	stores((uintptr_t)&shared, FIRST + 2);
+	call_ends();
+	assert_int_equal(reports, 0);
+}
+
+static void other_files_may_go_without_the_lock(void **state)
+{
+	calls_store_with_lock(2);
+	stores((uintptr_t)&shared, SECOND + 1);
+	lockset_load(runner_now(), (uintptr_t)&shared, &places[SECOND + 1]);
+	call_ends();
+	assert_int_equal(reports, 0);
+}
+
+static void who_takes_a_lock_looks_with_it(void **state)
+{
+	calls_store_with_lock(2);
+	lockset_load(runner_now(), (uintptr_t)&shared, &places[FIRST + 3]);
+	call_ends();
+	expect_rule(RULE_lock_missing);
+}
+
+static void what_has_several_locks_is_protected_by_none(void **state)
+{
+	calls_store_with_lock(2);
+	take(&other_lock, FIRST);
+	stores((uintptr_t)&shared, FIRST + 1);
+	locks_back(&c, &other_lock, &places[FIRST]);
+	stores((uintptr_t)&shared, FIRST + 2);
+	call_ends();
+	assert_int_equal(reports, 0);
+}
+
+static void who_ends_an_object_needs_no_lock(void **state)
+{
+	calls_store_with_lock(2);
+	stores((uintptr_t)&shared, FIRST + 2);
+	locks_forget(&lock);
+	call_ends();
+	calls_store_with_lock(2);
+	stores((uintptr_t)&shared, FIRST + 2);
+	lockset_memory_gone((uintptr_t)&shared, sizeof(shared));
+	call_ends();
+	assert_int_equal(reports, 0);
+}
+
+static void handlers_of_interrupts_have_no_locks(void **state)
+{
+	calls_store_with_lock(2);
+	runner_now()->interrupts++;
+	stores((uintptr_t)&shared, FIRST + 2);
+	runner_now()->interrupts--;
+	call_ends();
+	assert_int_equal(reports, 0);
+}
+
 /* --- waits --- */
 
 static void falls_asleep(void)
@@ -267,14 +363,14 @@ static void looks(void)
 {
 	waits_store(runner_now(), 0, 0, places); /* nothing: a store touches no bytes */
 	runner_now()->loads.newest[runner_now()->loads.n++ % ACCESSES] =
-		(struct access){(uintptr_t)&shared, sizeof(shared), 2, &places[1]};
+		(struct access){(uintptr_t)&shared, sizeof(shared), 2, &places[1], 0};
 }
 
 static void changes(void)
 {
 	waits_store(runner_now(), (uintptr_t)&shared, sizeof(shared), &places[9]);
 	runner_now()->stores.newest[runner_now()->stores.n++ % ACCESSES] =
-		(struct access){(uintptr_t)&shared, sizeof(shared), 1, &places[9]};
+		(struct access){(uintptr_t)&shared, sizeof(shared), 1, &places[9], 0};
 	shared++;
 }
 
@@ -288,6 +384,28 @@ static void who_changes_what_a_sleeper_waits_for_wakes_it(void **state)
 	looks();
 	falls_asleep();
 	changes();
+	waits_turn_ends(runner_now());
+	expect_rule(RULE_wake_missing);
+	waits_end(&s);
+}
+
+static void who_wakes_has_changed_before(void **state)
+{
+	looks();
+	falls_asleep();
+	platform.ops->waitq_wake_all(&platform, queue);
+	changes();
+	platform.ops->waitq_wake_all(&platform, queue);
+	others_run();
+	assert_int_equal(reports, 0);
+	waits_end(&s);
+	running = &one;
+	looks();
+	falls_asleep();
+	platform.ops->waitq_wake_all(&platform, queue);
+	changes();
+	others_run();
+	assert_int_equal(reports, 0);
 	waits_turn_ends(runner_now());
 	expect_rule(RULE_wake_missing);
 	waits_end(&s);
@@ -398,7 +516,7 @@ static void set_in_call(uint8_t value)
 
 static void look(struct runner *r)
 {
-	r->loads.newest[0] = (struct access){(uintptr_t)&flag, 1, 1, &places[2]};
+	r->loads.newest[0] = (struct access){(uintptr_t)&flag, 1, 1, &places[2], 0};
 	r->loads.n = 1;
 }
 
@@ -597,7 +715,15 @@ int main(void)
 		T(a_lock_is_taken_once_and_given_back_by_its_holder),
 		T(a_lock_is_given_back_when_the_call_returns),
 		T(locks_are_taken_in_one_order),
+		T(a_store_beside_the_lock_is_found_without_a_turn),
+		T(one_call_does_not_show_what_a_lock_protects),
+		T(other_files_may_go_without_the_lock),
+		T(who_takes_a_lock_looks_with_it),
+		T(what_has_several_locks_is_protected_by_none),
+		T(who_ends_an_object_needs_no_lock),
+		T(handlers_of_interrupts_have_no_locks),
 		T(who_changes_what_a_sleeper_waits_for_wakes_it),
+		T(who_wakes_has_changed_before),
 		T(a_look_in_an_older_turn_is_none),
 		T(who_was_woken_looks_again),
 		T(a_queue_is_not_freed_while_a_thread_sleeps_in_it),

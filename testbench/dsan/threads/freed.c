@@ -102,6 +102,7 @@ bool freed_take(void *at, const void *pc)
 		return false;
 	}
 	locals_memory_gone((uintptr_t)at, bytes);
+	lockset_memory_gone((uintptr_t)at, bytes);
 	if (!r || !r->c || bytes > KEPT_BYTES)
 		return true;
 	locks_memory_gone((uintptr_t)at, bytes);

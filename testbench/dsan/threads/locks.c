@@ -62,6 +62,8 @@ static struct holder_of {
 	const void *pc;
 } holders[HOLDERS];
 
+static uint32_t taken; /* locks, ever */
+
 static void function_name(const void *pc, char *text, size_t size)
 {
 	struct symbol symbol;
@@ -148,7 +150,7 @@ void locks_got(struct checker *c, const void *lock, const void *pc)
 	if (holder)
 		*holder = (struct holder_of){lock, r, pc};
 	if (r->n_held < HELD)
-		r->held[r->n_held++] = (struct held){lock, pc, r->turn};
+		r->held[r->n_held++] = (struct held){lock, pc, r->turn, ++taken, r->depth};
 }
 
 static void held_remove(struct runner *r, const void *lock)
@@ -182,42 +184,55 @@ unsigned locks_held(void)
 	return r ? r->n_held : 0;
 }
 
-const void *locks_newest(void)
+struct lock_hold locks_newest(void)
 {
 	const struct runner *r = runner_now();
+	const struct held *h = r && r->n_held ? &r->held[r->n_held - 1] : NULL;
 
-	return r && r->n_held ? r->held[r->n_held - 1].lock : NULL;
+	return h ? (struct lock_hold){h->lock, h->nth} : (struct lock_hold){0};
 }
 
-void locks_answer(struct checker *c, const void *lock, const char *what, const void *pc)
+void locks_answer(struct checker *c, struct lock_hold held, const char *what, const void *pc)
 {
-	const struct runner *r = runner_now();
+	struct runner *r = runner_now();
+	const struct held *h = r && held.lock ? held_find(r, held.lock) : NULL;
 
-	for (unsigned i = 0; r && i < r->n_held; i++)
-		if (r->held[i].lock == lock)
-			return;
-	if (r && lock)
+	if (r && held.lock && (!h || (held.nth && h->nth != held.nth)))
 		checker_report(c, &(struct breach){RULE_lock_missing, {0}, pc, NULL},
 			       "%s is read, and the lock was given back under which it was asked "
 			       "for: another thread may have its own there by now",
 			       what);
 }
 
+static void newest_kept(struct runner *r, struct checker *c, const char *call)
+{
+	const struct held h = r->held[r->n_held - 1];
+	char who[NAMES];
+
+	function_name(h.pc, who, sizeof(who));
+	c->tell(c, &(struct breach){RULE_lock_misused, {0}, h.pc, NULL},
+		"%s has returned, and still holds a lock that was taken in %s", call, who);
+	held_remove(r, h.lock);
+}
+
 void locks_end(struct checker *c, const char *call, unsigned before, bool outermost)
 {
 	struct runner *r = runner_now();
 
-	if (r)
-		r->calls += outermost;
-	while (r && c && r->n_held > before) {
-		const struct held h = r->held[r->n_held - 1];
-		char who[NAMES];
-
-		function_name(h.pc, who, sizeof(who));
-		c->tell(c, &(struct breach){RULE_lock_misused, {0}, NULL, NULL},
-			"%s has returned, and still holds a lock that was taken in %s", call, who);
-		held_remove(r, h.lock);
+	if (r && outermost) {
+		r->calls++;
+		lockset_call_ends(r, 0);
 	}
+	while (r && c && r->n_held > before)
+		newest_kept(r, c, call);
+}
+
+void locks_leave(struct runner *r)
+{
+	while (r->c && r->n_held && r->held[r->n_held - 1].depth > r->depth)
+		newest_kept(r, r->c, "the function that took it, or its caller,");
+	if (!r->depth)
+		lockset_call_ends(r, 1);
 }
 
 void locks_forget(const void *lock)
@@ -225,6 +240,7 @@ void locks_forget(const void *lock)
 	struct holder_of *holder = holder_find(lock);
 	unsigned kept = 0;
 
+	lockset_lock_gone(lock);
 	if (holder)
 		held_remove(holder->r, lock);
 	for (unsigned i = 0; i < n_orders; i++)

@@ -28,11 +28,14 @@ static const struct platform_ops *own(const struct platform *p)
 
 /* --- accesses --- */
 
-static void accesses_add(struct accesses *a, uintptr_t at, size_t bytes, const void *pc)
+static void accesses_add(const struct runner *r, struct accesses *a, uintptr_t at, size_t bytes,
+			 const void *pc)
 {
 	static uint32_t count;
+	const unsigned depth = r->depth < DEPTH ? r->depth : 0;
 
-	a->newest[a->n++ % ACCESSES] = (struct access){at, (uint32_t)bytes, ++count, pc};
+	a->newest[a->n++ % ACCESSES] =
+		(struct access){at, (uint32_t)bytes, ++count, pc, depth > 1 ? r->in[depth - 2] : 0};
 }
 
 const struct access *accesses_find(const struct accesses *a, uintptr_t at, size_t bytes)
@@ -122,6 +125,8 @@ static void turn_ends(struct runner *r)
 {
 	if (!r)
 		return;
+	if (r->n_changes)
+		waits_others_run(r);
 	r->turn++;
 	r->loads.n = r->stores.n = 0;
 }
@@ -146,10 +151,11 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	freed_check(r, at, bytes, false, pc);
 	locals_load(r, at, pc);
 	heap_load(r->c, at, bytes, pc);
-	accesses_add(&r->loads, at, bytes, pc);
+	accesses_add(r, &r->loads, at, bytes, pc);
 	if (r->woken.watched)
 		waits_load(r, at, bytes);
 	locks_load(r, at, pc);
+	lockset_load(r, at, pc);
 }
 
 static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
@@ -165,10 +171,11 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	freed_check(r, at, bytes, true, pc);
 	heap_store(r->c, at, bytes, pc);
 	locks_store(r, at, pc);
+	lockset_store(r, at, pc);
 	waits_store(r, at, bytes, pc);
 	flags_store(r, at, bytes, pc);
 	setters_store(r, at, bytes, pc);
-	accesses_add(&r->stores, at, bytes, pc);
+	accesses_add(r, &r->stores, at, bytes, pc);
 }
 
 static void on_enter(void *ctx, const void *pc)
@@ -196,7 +203,12 @@ static void on_leave(void *ctx, const void *frame)
 	stored(r);
 	locals_end(r, (uintptr_t)frame);
 	r->depth--;
-	r->returns += !r->depth;
+	if (!r->depth)
+		r->returns++;
+	if (!r->depth && r->n_changes)
+		waits_tell_unseen(r, 1);
+	if (!r->interrupts)
+		locks_leave(r);
 	if (r->armed_depth > r->depth)
 		r->armed_depth = r->depth;
 }
@@ -389,6 +401,7 @@ void threads_leave(struct platform *p)
 		return;
 	callout_leave(&listener);
 	entered_forget();
+	lockset_forget();
 	flags_forget();
 	handlers_forget();
 	freed_forget();

@@ -4,10 +4,10 @@
  * preempted (host_driver/platform.h): others run where it sleeps, waits, or accesses a register. From
  * one such place to the next is a turn. What a thread has read in an older turn may have changed.
  *
- * threads.c hears of turns, loads and stores. locks.c judges locks, waits.c those who sleep and those
- * who wake them, flags.c flags that are locks or ask for work, handlers.c handlers that are left,
- * freed.c memory that was given back. None of them needs threads to meet in the run at hand: a lock
- * that is missing is found when the code behind it runs once.
+ * threads.c hears of turns, loads and stores. locks.c judges locks, lockset.c what is done beside
+ * them, waits.c those who sleep and those who wake them, flags.c flags that are locks or ask for work,
+ * handlers.c handlers that are left, freed.c memory that was given back. None of them needs threads to
+ * meet in the run at hand: a lock that is missing is found when the code behind it runs once.
  */
 #ifndef TESTBENCH_DSAN_THREADS_THREADS_H
 #define TESTBENCH_DSAN_THREADS_THREADS_H
@@ -48,10 +48,15 @@ void locks_forget(const void *lock);
 /* How many the running thread holds; a call that began with `before` of them has ended;
  * `outermost`: it was not part of another one. */
 unsigned locks_held(void);
-/* The lock that the running thread took last; NULL: it holds none. */
-const void *locks_newest(void);
-/* It reads what was asked for under that lock (NULL: under none), and must hold it still. */
-void locks_answer(struct checker *c, const void *lock, const char *what, const void *pc);
+/* A lock, and which time it was taken. */
+struct lock_hold {
+	const void *lock; /* NULL: none */
+	uint32_t nth;     /* of all that were ever taken; 0: any */
+};
+/* The one that the running thread took last. */
+struct lock_hold locks_newest(void);
+/* It reads what was asked for while that lock was held, and must hold it still. */
+void locks_answer(struct checker *c, struct lock_hold held, const char *what, const void *pc);
 void locks_end(struct checker *c, const char *call, unsigned before, bool outermost);
 /* The running thread reads, or writes, what others share with it and is no memory, such as a register
  * or a table in the device. `which` is its name to compare, `what` the one to print. */

@@ -28,6 +28,7 @@ struct access {
 	uint32_t bytes;
 	uint32_t nth; /* of all accesses */
 	const void *pc;
+	uint32_t caller; /* of the function, as in runner.in; 0: not known */
 };
 
 /* The newest ones. */
@@ -57,7 +58,9 @@ struct runner {
 	struct accesses loads, stores; /* of this turn */
 	struct held {
 		const void *lock, *pc;
-		uint32_t turn; /* when it was taken */
+		uint32_t turn;  /* when it was taken */
+		uint32_t nth;   /* as in struct lock_hold */
+		unsigned depth; /* of the function that has taken it, or of its caller */
 	} held[HELD];
 	unsigned n_held;
 	uint32_t calls;      /* of the driver's interface that have ended */
@@ -65,6 +68,10 @@ struct runner {
 	/* what it changed in this turn and a sleeper had looked at: of waits.c */
 	struct change {
 		unsigned long sleeper;
+		const struct platform_waitq *q; /* where it sleeps */
+		bool late;                      /* it was woken before */
+		bool unseen;                    /* and looks too early, unless it is woken again */
+		unsigned depth;                 /* of the function that has changed it */
 		struct access look;
 		bool last; /* one of the last looks before the sleep */
 		uint64_t was;
@@ -138,8 +145,19 @@ struct runner *runner_told(unsigned host);
 bool on_own_stack(uintptr_t at);
 void locks_load(struct runner *r, uintptr_t at, const void *pc);
 void locks_store(struct runner *r, uintptr_t at, const void *pc);
+/* A function has returned to r->depth. */
+void locks_leave(struct runner *r);
 /* Memory is given back. */
 void locks_memory_gone(uintptr_t at, size_t bytes);
+
+/* lockset.c */
+void lockset_load(const struct runner *r, uintptr_t at, const void *pc);
+void lockset_store(const struct runner *r, uintptr_t at, const void *pc);
+/* The functions that had a greater depth have ended. */
+void lockset_call_ends(const struct runner *r, unsigned depth);
+void lockset_lock_gone(const void *lock);
+void lockset_memory_gone(uintptr_t at, size_t bytes);
+void lockset_forget(void);
 
 /* locals.c */
 /* r->pointer is where it has stored what may be a pointer. */
@@ -165,6 +183,10 @@ void setters_format(const struct runner *r, const char *besides, char *text, siz
 /* waits.c */
 void waits_load(struct runner *r, uintptr_t at, size_t bytes);
 void waits_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+/* Others may run now. */
+void waits_others_run(struct runner *r);
+/* The functions of this depth and more have ended: what they changed behind a wake-up is told. */
+void waits_tell_unseen(struct runner *r, unsigned depth);
 /* The thread falls asleep, or a handler of interrupts ends: who had to be woken must be awake. */
 void waits_turn_ends(struct runner *r);
 /* The thread sleeps in q until it calls waits_awake(); `s` is on its stack. */
@@ -177,6 +199,8 @@ struct sleeping {
 	uint64_t values[ACCESSES];
 	const void *pc;
 	bool woken;
+	const struct runner *waker; /* in that turn */
+	uint32_t waker_turn;
 	struct accesses stores; /* of who woke it */
 };
 void waits_sleep(struct sleeping *s, struct runner *r, const struct platform_waitq *q,

@@ -3,8 +3,10 @@
  * Who sleeps in a wait queue, and who wakes. A thread looks at memory, finds that what it waits for
  * has not come, and sleeps. It must have looked in the turn in which it falls asleep: else what it
  * waits for may come between the look and the sleep. Who changes what a sleeper has looked at must
- * wake it before it sleeps itself: else it may sleep for ever.
+ * wake it before it sleeps itself: else it may sleep for ever. And it must change it first: who was
+ * woken may look at once, find nothing, and sleep again.
  */
+#include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
 
@@ -39,6 +41,35 @@ static void seats_add(const struct sleeping *s, int more)
 	}
 }
 
+/* An inline function of a header says nothing of who looks, or sleeps: its caller does. In the layers above
+ * mlx4 it is a function like others. */
+static bool is_of_header(const void *pc)
+{
+	struct symbol s[INLINED];
+	const size_t n = symbols_find(pc, s, INLINED);
+	const size_t length = n ? strlen(s[n - 1].file) : 0;
+
+	return length > 2 && !strcmp(s[n - 1].file + length - 2, ".h");
+}
+
+static const void *looker(const struct access *look)
+{
+	return look->caller && is_of_header(look->pc) ? code_pc(look->caller) : look->pc;
+}
+
+static const void *sleeps_in(const void *pc)
+{
+	struct calls calls;
+
+	if (!is_of_header(pc))
+		return pc;
+	chain_take(&calls);
+	for (unsigned i = 0; i + 1 < calls.n; i++)
+		if (calls.pc[i] == pc)
+			return calls.pc[i + 1];
+	return pc;
+}
+
 /* --- sleeping --- */
 
 static void looks_forget(struct accesses *looks, uintptr_t at, size_t bytes)
@@ -63,7 +94,7 @@ void waits_sleep(struct sleeping *s, struct runner *r, const struct platform_wai
 	s->id = ++ids;
 	s->r = r;
 	s->q = q;
-	s->pc = pc;
+	s->pc = sleeps_in(pc);
 	s->looks = r->loads;
 	for (unsigned i = 0; i < accesses_kept(&r->stores); i++) /* it does not wait for itself */
 		looks_before_forget(&s->looks, &r->stores.newest[i]);
@@ -97,12 +128,27 @@ void waits_awake(struct sleeping *s)
 	w->pc = s->pc;
 }
 
+/* What it has changed so far is told with this. */
+static void changes_told(struct runner *r, const struct platform_waitq *q)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < r->n_changes; i++)
+		if (r->changes[i].q != q)
+			r->changes[kept++] = r->changes[i];
+	r->n_changes = kept;
+}
+
 void waits_wake(struct runner *r, const struct platform_waitq *q)
 {
+	if (r)
+		changes_told(r, q);
 	for (struct sleeping *s = sleepers; s; s = s->next) {
 		if (s->q != q || s->woken)
 			continue;
 		s->woken = true;
+		s->waker = r;
+		s->waker_turn = r ? r->turn : 0;
 		if (r)
 			s->stores = r->stores;
 	}
@@ -136,20 +182,40 @@ static const struct sleeping *sleeper_find(unsigned long id)
 	return s;
 }
 
+/* In this turn: it has not run since. */
+static bool woken_by(const struct sleeping *s, const struct runner *r)
+{
+	return s->waker == r && s->waker_turn == r->turn;
+}
+
+static bool is_last(const struct sleeping *s, unsigned look)
+{
+	return (s->looks.n - 1 - look) % ACCESSES < LAST;
+}
+
 static void change_note(struct runner *r, const struct sleeping *s, unsigned look, const void *pc)
 {
 	for (unsigned i = 0; i < r->n_changes; i++)
 		if (r->changes[i].sleeper == s->id &&
-		    r->changes[i].look.at == s->looks.newest[look].at)
+		    r->changes[i].look.at == s->looks.newest[look].at) {
+			if ((int32_t)(s->looks.newest[look].nth - r->changes[i].look.nth) > 0) {
+				r->changes[i].look = s->looks.newest[look];
+				r->changes[i].last = is_last(s, look);
+			}
 			return;
+		}
+	if (r->depth > 1 && r->depth <= DEPTH && is_of_header(pc))
+		pc = code_pc(r->in[r->depth - 2]);
 	if (r->n_changes < CHANGES)
-		r->changes[r->n_changes++] =
-			(struct change){s->id,
-					s->looks.newest[look],
-					(s->looks.n - 1 - look) % ACCESSES < LAST,
-					s->values[look],
-					pc,
-					s->pc};
+		r->changes[r->n_changes++] = (struct change){.sleeper = s->id,
+							     .q = s->q,
+							     .late = s->woken,
+							     .depth = r->depth,
+							     .look = s->looks.newest[look],
+							     .last = is_last(s, look),
+							     .was = s->values[look],
+							     .pc = pc,
+							     .sleeps = s->pc};
 }
 
 /* What it waited for is not looked at before it is changed. */
@@ -173,7 +239,7 @@ void waits_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc)
 	if (!*seat_of(at))
 		return;
 	for (const struct sleeping *s = sleepers; s; s = s->next) {
-		if (s->woken || s->r == r)
+		if ((s->woken && !woken_by(s, r)) || s->r == r)
 			continue;
 		for (unsigned i = 0; i < accesses_kept(&s->looks); i++)
 			if (access_touches(&s->looks.newest[i], at, bytes))
@@ -191,33 +257,83 @@ bool waits_are_near(const void *pc, const void *other, bool same_file)
 }
 
 /* A thread looks at more than what it waits for. Its condition is what the function looks at that
- * sleeps, or what a function of the same file looked at last. */
+ * sleeps, or what a function of the same file looked at last; of what was changed right behind a wake-up,
+ * whatever a function of the file looked at. */
 static bool is_condition(const struct change *c)
 {
 	static struct {
 		const void *look, *sleeps;
-		bool is;
+		uint32_t caller;
+		bool same_file, is;
 	} judged[JUDGED];
 	static unsigned n;
+	const bool same_file = c->last || c->late;
 
 	for (unsigned i = 0; i < JUDGED; i++)
-		if (judged[i].look == c->look.pc && judged[i].sleeps == c->sleeps)
+		if (judged[i].look == c->look.pc && judged[i].sleeps == c->sleeps &&
+		    judged[i].caller == c->look.caller && judged[i].same_file == same_file)
 			return judged[i].is;
 	judged[n % JUDGED].look = c->look.pc;
 	judged[n % JUDGED].sleeps = c->sleeps;
-	judged[n % JUDGED].is = waits_are_near(c->look.pc, c->sleeps, c->last);
+	judged[n % JUDGED].caller = c->look.caller;
+	judged[n % JUDGED].same_file = same_file;
+	judged[n % JUDGED].is = waits_are_near(looker(&c->look), c->sleeps, same_file);
 	return judged[n++ % JUDGED].is;
+}
+
+/* --- at the end of a turn --- */
+
+/* Of the changes that came behind a wake-up those are kept that their sleeper will not have seen. */
+void waits_others_run(struct runner *r)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < r->n_changes; i++) {
+		struct change *c = &r->changes[i];
+		const struct sleeping *s;
+
+		if (c->late && !c->unseen) {
+			s = sleeper_find(c->sleeper);
+			if (!s || value_of(&c->look) == c->was || !is_condition(c))
+				continue;
+			c->unseen = true;
+		}
+		r->changes[kept++] = *c;
+	}
+	r->n_changes = kept;
+}
+
+/* A wake-up that comes in a later turn is for another look of the sleeper. */
+void waits_tell_unseen(struct runner *r, unsigned depth)
+{
+	unsigned kept = 0;
+
+	waits_others_run(r);
+	for (unsigned i = 0; i < r->n_changes; i++) {
+		const struct change *c = &r->changes[i];
+
+		if (!c->unseen || c->depth < depth)
+			r->changes[kept++] = *c;
+		else if (r->c)
+			r->c->tell(
+				r->c,
+				&(struct breach){RULE_wake_missing, {0}, c->pc, looker(&c->look)},
+				"a thread wakes another one, and changes only then what that one "
+				"sleeps for");
+	}
+	r->n_changes = kept;
 }
 
 void waits_turn_ends(struct runner *r)
 {
+	waits_tell_unseen(r, 0);
 	for (unsigned i = 0; i < r->n_changes; i++) {
 		const struct change *c = &r->changes[i];
 		const struct sleeping *s = sleeper_find(c->sleeper);
 
 		if (!s || s->woken || value_of(&c->look) == c->was || !is_condition(c))
 			continue;
-		r->c->tell(r->c, &(struct breach){RULE_wake_missing, {0}, c->pc, c->look.pc},
+		r->c->tell(r->c, &(struct breach){RULE_wake_missing, {0}, c->pc, looker(&c->look)},
 			   "a thread changes what another one sleeps for, and does not wake it");
 	}
 	r->n_changes = 0;
