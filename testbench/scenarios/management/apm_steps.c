@@ -29,10 +29,12 @@ static void is(struct tb *tb, struct tb_end *end, enum ibv_mig_state state, unsi
 
 static void load(struct tb *tb, struct tb_end *end, unsigned path)
 {
-	const struct drv_qp_attr attr = {
-		.alt_ah_attr = {.dlid = end->peer->lid + path, .src_path_bits = path},
-		.alt_port_num = 1,
-		.alt_timeout = TIMEOUT + path};
+	const struct drv_qp_attr attr = {/* alt_port_num counts, and not the port of the address */
+					 .alt_ah_attr = {.dlid = end->peer->lid + path,
+							 .src_path_bits = path,
+							 .port_num = 2},
+					 .alt_port_num = 1,
+					 .alt_timeout = TIMEOUT + path};
 
 	must(drv_qp_modify(end->qp[0], &attr, IBV_QP_ALT_PATH));
 }
