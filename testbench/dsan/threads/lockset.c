@@ -25,9 +25,8 @@ enum {
 	JUDGED = 1 << 9, /* a power of two */
 };
 
-static uintptr_t words[WORDS]; /* of protected[]; 0: none */
-static struct protected
-{
+static uintptr_t words[WORDS]; /* of guarded[]; 0: none */
+static struct guarded {
 	const void *lock;           /* NULL: none after all */
 	const void *takers[TAKERS]; /* where it was taken */
 	const void *pc;             /* the last store with it held */
@@ -36,8 +35,7 @@ static struct protected
 	unsigned thread;
 	uint32_t call; /* of that thread: the last one of them */
 	bool told;
-}
-protected[WORDS];
+} guarded[WORDS];
 static unsigned n_words;
 
 /* Accesses without the lock, in calls that have not ended. */
@@ -142,7 +140,7 @@ static void word_remove(unsigned n)
 	words[n] = 0;
 }
 
-static void taker_add(struct protected *p, const void *taker)
+static void taker_add(struct guarded *p, const void *taker)
 {
 	unsigned i = 0;
 
@@ -152,7 +150,7 @@ static void taker_add(struct protected *p, const void *taker)
 		p->takers[i] = taker;
 }
 
-static void locked_note(struct protected *p, const struct runner *r, const struct held *h,
+static void locked_note(struct guarded *p, const struct runner *r, const struct held *h,
 			const void *pc)
 {
 	taker_add(p, h->pc);
@@ -177,15 +175,15 @@ static void word_add(uintptr_t at, const struct runner *r, const void *pc)
 		return;
 	n_words += !words[n];
 	words[n] = at;
-	protected[n] = (struct protected){.lock = h->lock};
-	locked_note(&protected[n], r, h, pc);
+	guarded[n] = (struct guarded){.lock = h->lock};
+	locked_note(&guarded[n], r, h, pc);
 }
 
 /* --- without it --- */
 
 static void bare_note(const struct runner *r, uintptr_t at, bool store, const void *pc)
 {
-	struct protected *p = &protected[word_of(at)];
+	struct guarded *p = &guarded[word_of(at)];
 	enum nearness nearest = FAR;
 	struct calls calls;
 
@@ -205,7 +203,7 @@ static void bare_note(const struct runner *r, uintptr_t at, bool store, const vo
 
 static void tell(struct checker *c, const struct bare *b)
 {
-	struct protected *p = &protected[word_of(b->at)];
+	struct guarded *p = &guarded[word_of(b->at)];
 	char with[CHAIN_BYTES], without[CHAIN_BYTES];
 
 	if (words[word_of(b->at)] != b->at || !p->lock || p->told)
@@ -237,7 +235,7 @@ void lockset_load(const struct runner *r, uintptr_t at, const void *pc)
 {
 	const unsigned n = word_of(at);
 
-	if (words[n] == at && !r->interrupts && !held_find(r, protected[n].lock))
+	if (words[n] == at && !r->interrupts && !held_find(r, guarded[n].lock))
 		bare_note(r, at, false, pc);
 }
 
@@ -252,9 +250,9 @@ void lockset_store(const struct runner *r, uintptr_t at, const void *pc)
 		word_add(at, r, pc);
 		return;
 	}
-	h = held_find(r, protected[n].lock);
+	h = held_find(r, guarded[n].lock);
 	if (h)
-		locked_note(&protected[n], r, h, pc);
+		locked_note(&guarded[n], r, h, pc);
 	else
 		bare_note(r, at, true, pc);
 }
@@ -262,7 +260,7 @@ void lockset_store(const struct runner *r, uintptr_t at, const void *pc)
 void lockset_lock_gone(const void *lock)
 {
 	for (unsigned i = 0; i < WORDS && n_words; i++)
-		if (words[i] && protected[i].lock == lock)
+		if (words[i] && guarded[i].lock == lock)
 			word_remove(i);
 }
 
