@@ -108,6 +108,24 @@ static void addresses(struct tb *tb, struct ib_device *device, bool attached)
 	must_fail(-EINVAL, cma_set_roce_version(device, 0));
 }
 
+static void nobody(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
+		   const struct drv_mad_addr *from, const struct smp *mad)
+{
+}
+
+/* Somebody else has the class at the last port: the device has no connection management, and nothing of it. */
+static void class_is_taken(struct tb *tb, struct tb_end *a)
+{
+	struct ib_device *device = ib_device_of(a);
+	const unsigned port = device->phys_port_cnt;
+	struct ib_cm_counters counters;
+
+	must(drv_mad_serve(a->dev, port, MAD_CLASS_CM, nobody, NULL));
+	must_fail(-EBUSY, ib_cm_attach(device));
+	must_fail(-ENODEV, ib_cm_query_counters(device, &counters));
+	drv_mad_unserve(a->dev, port, MAD_CLASS_CM);
+}
+
 SCENARIO(cm_arguments, "wrong arguments of connection management", .no_qps = true,
 	 .any_packets = true)
 {
@@ -119,6 +137,7 @@ SCENARIO(cm_arguments, "wrong arguments of connection management", .no_qps = tru
 	must_fail(-ENODEV, ib_cm_query_counters(ib_device_of(a), &counters));
 	must_fail(-ENODEV, (int)PTR_ERR(ib_create_cm_id(ib_device_of(a), NULL, NULL)));
 	addresses(tb, ib_device_of(a), false);
+	class_is_taken(tb, a);
 	start_cm();
 	listener = conn_listen(b, SERVICE);
 	client = conn_new(a);

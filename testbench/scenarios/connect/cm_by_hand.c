@@ -313,6 +313,25 @@ static void peers(struct tb *tb, const struct sa_path_rec *path)
 	}
 }
 
+/* A REQ comes through one port, and asks for a connection by the other one, to which the connection belongs.
+ * Source: Linux cm_format_req_event */
+static void by_other_port(struct tb *tb, struct conn *listener)
+{
+	struct conn *server;
+	struct smp smp;
+
+	phase("a path of the other port");
+	my.n = my.taken = 0;
+	req_fill(tb, &smp, SERVICE, guid, QPN);
+	path_fill(tb, cm_req_primary((struct cm_req *)&smp), PORT + 1);
+	send_mad(tb, my.end, &smp);
+	server = conn_accept(listener);
+	if (!still_right())
+		return;
+	expect_equal(server->last.cm.param.req_rcvd.port, PORT + 1);
+	ends(tb, server);
+}
+
 static void ack_timeouts(struct tb *tb, struct sa_path_rec path)
 {
 	struct conn *c = conn_new(my.to);
@@ -346,6 +365,7 @@ SCENARIO(cm_by_hand, "one side of connections is written by hand", .no_qps = tru
 	alternates(tb, listener);
 	migrates(tb, listener, &path);
 	peers(tb, &path);
+	by_other_port(tb, listener);
 	ack_timeouts(tb, path);
 	conn_end(listener);
 	drv_mad_unserve(a->dev, PORT, MAD_CLASS_CM);

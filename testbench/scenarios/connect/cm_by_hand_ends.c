@@ -175,6 +175,17 @@ static void disconnects(struct tb *tb, struct conn *listener)
 	expect_equal(after.rx_duplicates[IB_CM_MSG_DREP], before.rx_duplicates[IB_CM_MSG_DREP] + 1);
 	expect_equal(c->count, 0);
 	ends(tb, c);
+	name_row("it has ended, and the peer ends it");
+	c = server_at(tb, listener, CLOSES);
+	if (!still_right())
+		return;
+	say(tb, CM_ATTR_DREP, MINE);
+	expect_cm(c, IB_CM_DREP_RECEIVED);
+	say_dreq(tb, c->qp->qp_num);
+	drep_is(tb, my.theirs, MINE);
+	expect_state(c, IB_CM_TIMEWAIT);
+	expect_equal(c->count, 0);
+	ends(tb, c);
 	name_row("for nobody");
 	my.n = my.taken = 0;
 	my.theirs = OTHER;

@@ -137,6 +137,7 @@ static int table(void *arg)
 
 	if (n < 1 || ibv_query_port(s->p.context, PORT, &port))
 		return __LINE__;
+	GIVES(ibv_query_gid_table(s->p.context, entries, (size_t)n, 0), n); /* just enough room */
 	for (int i = 0; i < port.gid_tbl_len; i++) {
 		const int rc = ibv_query_gid_ex(s->p.context, PORT, (uint32_t)i, &e, 0);
 

@@ -126,6 +126,12 @@ static int rights(struct by_calls *x)
 	GIVES(ibv_rereg_mr(x->mr, IBV_REREG_MR_CHANGE_PD, x->pd, NULL, 0, LOCAL),
 	      IBV_REREG_MR_ERR_CMD);
 	GIVES(errno, EOPNOTSUPP);
+	GIVES(ibv_rereg_mr(x->mr, IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD, x->pd, NULL,
+			   0, LOCAL),
+	      IBV_REREG_MR_ERR_CMD);
+	GIVES(ibv_rereg_mr(x->mr, IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_TRANSLATION,
+			   NULL, x->buf, BYTES, LOCAL),
+	      IBV_REREG_MR_ERR_CMD);
 	GIVES(stamped(x), 0);
 	return x->mr->rkey == rkey && x->mr->lkey == lkey && x->mr->addr == x->buf &&
 			       x->mr->length == BYTES

@@ -43,6 +43,30 @@ static int post(struct all *x, unsigned n, unsigned wrong)
 	return take(x->cq, wrong < n ? wrong : n);
 }
 
+/* The queue is full before the wrong request is reached: the first one that has no room is named. */
+static int post_full(struct all *x)
+{
+	struct ibv_send_wr wr[ROOM + 2], *bad = NULL;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	unsigned room;
+
+	GIVES(ibv_query_qp(x->qp, &attr, IBV_QP_CAP, &init), 0);
+	room = attr.cap.max_send_wr;
+	if (room > ROOM)
+		return __LINE__;
+	for (unsigned i = 0; i < room + 2; i++)
+		wr[i] = (struct ibv_send_wr){.wr_id = i + 1,
+					     .next = i < room + 1 ? &wr[i + 1] : NULL,
+					     .opcode = IBV_WR_RDMA_WRITE,
+					     .num_sge = i == room + 1 ? NO_ENTRIES : 0,
+					     .send_flags = IBV_SEND_SIGNALED};
+	GIVES(ibv_post_send(x->qp, wr, &bad), ENOMEM);
+	if (bad != &wr[room])
+		return __LINE__;
+	return take(x->cq, room);
+}
+
 /* It was connected by a LID. */
 static int path_without_grh(struct all *x)
 {
@@ -73,6 +97,7 @@ static int program(void *arg)
 		if (rc)
 			return 100 * (int)n + rc;
 	}
+	GIVES(post_full(&x), 0);
 	return ibv_destroy_qp(x.qp) || ibv_destroy_srq(x.srq) || ibv_destroy_cq(x.cq) ||
 			       close_all(&x)
 		       ? __LINE__
