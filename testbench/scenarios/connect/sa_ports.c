@@ -7,6 +7,7 @@
 /* behaviours: IBA-15.2.5.16-path-record IBA-17.2-two-ports */
 #include "host_driver/sm/sa.h"
 #include "testbench/connect.h"
+#include "testbench/harm.h"
 
 #include <errno.h>
 
@@ -61,6 +62,10 @@ SCENARIO(sa_ports, "a subnet administrator for each port", .no_qps = true, .any_
 
 	must(ib_cm_attach(ib_device_of(a)));
 	must(ib_cm_attach(ib_device_of(b)));
+	/* it cannot ask for the ends of its cable, and nothing is left of it */
+	fail_command(a, HCR_MAD_IFC, HCR_STATUS_BAD_RES_STATE, 1);
+	must_fail(-EBADF, sm_sa_start(a->dev, 1, 0, &sa[1]));
+	path_is(tb, a, b, 1, -ETIMEDOUT, 0);
 	must(sm_sa_start(a->dev, 1, 0, &sa[1]));
 	path_is(tb, a, b, 1, 0, SA_LIFE_TIME);
 	path_is(tb, a, b, 2, -ETIMEDOUT, 0);

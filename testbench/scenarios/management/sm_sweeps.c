@@ -13,6 +13,7 @@ enum {
 	PORT = 1,
 	SLS = 16,
 	OTHER = 0x8055,
+	LIMITED = 0x7fff,
 	RETRIES = 2,
 	TIMEOUT_MS = 1,
 	STEPS_MAX = 40,
@@ -88,11 +89,11 @@ static void end_is(struct tb *tb, struct tb_end *a, unsigned hops, const struct 
 	expect_equal(pkey_table_get(pkeys, 1), OTHER);
 }
 
-/* Both ports have another partition at index 0, and one at index 1. */
-static void other_partitions(struct tb *tb, struct tb_end *a)
+/* Both ports have another partition at index 0, or are limited members there, and have one at index 1. */
+static void other_partitions(struct tb *tb, struct tb_end *a, bool limited)
 {
 	for (unsigned hops = 0; hops < 2; hops++)
-		write_pkeys(a, PORT, hops, OTHER + 1, OTHER);
+		write_pkeys(a, PORT, hops, limited ? LIMITED : OTHER + 1, OTHER);
 }
 
 static void options(struct tb *tb, struct tb_end *a)
@@ -101,7 +102,7 @@ static void options(struct tb *tb, struct tb_end *a)
 
 	for_each_row(i, rows) {
 		name_row("%s", rows[i].name);
-		other_partitions(tb, a);
+		other_partitions(tb, a, i % 2);
 		must(sm_run(a->dev, PORT, &rows[i].o, &r));
 		expect_equal(r.smps_retried + r.smps_failed, 0);
 		end_is(tb, a, 0, &rows[i], rows[i].lid, &r.own);
@@ -228,7 +229,7 @@ static void each(struct tb *tb, struct tb_end *a, enum trouble t, int result, un
 
 	for (unsigned step = 0; step < steps && still_right(); step++) {
 		name_row("packet %u", step);
-		other_partitions(tb, a);
+		other_partitions(tb, a, false);
 		trouble_at(tb, t, step);
 		must_fail(result, sm_run(a->dev, PORT, &quick, &r));
 		expect_equal(r.smps_failed, result != 0);
@@ -287,7 +288,7 @@ SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and ch
 	phase("links");
 	rates(tb, a);
 	phase("faults");
-	other_partitions(tb, a);
+	other_partitions(tb, a, false);
 	must(sm_run(a->dev, PORT, &quick, &r));
 	all = r.smps_sent;
 	/* those to the own port leave through no wire: one question waits for the link */
