@@ -20,6 +20,7 @@ enum {
 	LINE_CHARS = 512,
 	STACK_BYTES = 1 << 20, /* libdw needs some */
 	CRASH_SECONDS = 10,
+	ERRORS_TOLD = 4,     /* by a run that can do no more */
 	ENDLESS_SECONDS = 3, /* in which a run that was asked to end leaves the driver */
 	ENDLESS_LOOKS = 2,   /* before a run that is not in the driver counts as hanging, too */
 	ENDLESS_CPU_SECONDS = 15, /* of CPU time, in which the driver lets simulated time pass */
@@ -118,15 +119,45 @@ static void on_pipe(int number)
 	pipe_broken = number;
 }
 
+/* What explains a crash takes memory, and cannot when the driver has damaged that. What was wrong before
+ * has its text already. */
+static void on_crash_again(int number)
+{
+	const struct machine *m = watched->machine;
+
+	signal(number, SIG_DFL);
+	for (unsigned i = 0; i < m->guest_errors_kept && i < ERRORS_TOLD; i++) {
+		const struct guest_error_note *note = &m->guest_error_notes[i];
+		char line[LINE_CHARS];
+		const int n = snprintf(line, sizeof(line), "guest error %s of hca%u: %s\n",
+				       note->name, note->host, note->text);
+
+		if (write(STDERR_FILENO, line, n < LINE_CHARS ? (size_t)n : LINE_CHARS - 1) < 0)
+			break;
+	}
+	watched = NULL;
+	raise(number);
+}
+
 /* What explains a crash is not safe to print here. So it comes last, and not for ever. */
 static void explain_crash(const void *context)
 {
+	const struct sigaction again = {.sa_handler = on_crash_again,
+					.sa_flags = SA_ONSTACK | SA_NODEFER};
 	struct calls calls;
+	sigset_t all;
 
-	signal(SIGALRM, SIG_DFL);
+	sigfillset(&all);
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
+		sigaction(crashes[i], &again, NULL);
+	sigaction(SIGALRM, &again, NULL);
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
 	alarm(CRASH_SECONDS);
 	calls_of_signal(&calls, context);
 	tb_tell_crash(watched, &calls, RULE_driver_crashed, stderr);
+	fflush(stderr);
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
+		signal(crashes[i], SIG_DFL);
 }
 
 /* SA_RESETHAND: when this returns the signal strikes again, with its default action. */

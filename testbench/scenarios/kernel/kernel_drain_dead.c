@@ -3,7 +3,7 @@
  * Queues are drained on a device that dies: before the kernel knows (the first command finds out),
  * in the middle of the drain, or when the kernel has known for a while. Each time the drain ends in
  * bounded time. The done() of every request has been called, with a flush error unless it completed
- * earlier. Nothing more can be posted, and every object can be destroyed. Also with full queues,
+ * earlier. So it is where a process has an older queue pair. Nothing more can be posted, and every object can be destroyed. Also with full queues,
  * with receives alone, and with a receive in an SRQ that no queue pair has taken, so that it gets no
  * completion.
  */
@@ -189,8 +189,22 @@ static void own_poll(struct tb *tb, struct tb_end *a, bool at_once)
 {
 	struct killer killer = {.end = a};
 	struct ib_qp_attr sqd = {.qp_state = IB_QPS_SQD};
+	struct drv_qp *of_process;
+	struct drv_cq *its_cq;
+	struct drv_pd *its_pd;
 	struct kv x, y;
 
+	must(drv_pd_alloc(a->dev, &its_pd));
+	must(drv_cq_create(a->dev, 1, 0, &its_cq));
+	if (!still_right())
+		return;
+	must(drv_qp_create(its_pd,
+			   &(struct drv_qp_init){.type = IBV_QPT_RC,
+						 .send_cq = its_cq,
+						 .recv_cq = its_cq,
+						 .cap = {.max_send_wr = 1, .max_send_sge = 1},
+						 .user = true},
+			   &of_process));
 	if (!kv_open(a, &x, .queue = QUEUE, .cqe = QUEUES * QUEUE) || !kv_connect(&x, &x) ||
 	    !kv_open(a, &y, .queue = QUEUE, .cq = x.cq) || !kv_connect(&y, &y))
 		return;
@@ -223,6 +237,9 @@ static void own_poll(struct tb *tb, struct tb_end *a, bool at_once)
 	expect_catastrophe(a);
 	kv_close(&y);
 	kv_close(&x);
+	must(drv_qp_destroy(of_process));
+	must(drv_cq_destroy(its_cq));
+	must(drv_pd_free(its_pd));
 	again(tb, a);
 }
 

@@ -6,13 +6,14 @@
  * its region for ever). So the kernel resets the device, as Linux does
  * (mlx4_closing_cmd_fatal_error): the call succeeds and IBV_EVENT_DEVICE_FATAL reports the reset.
  * The remaining objects can still be destroyed, by the process or at its death, although the device
- * no longer knows them.
+ * no longer knows them. Commands of other threads fail at once meanwhile, and leave the device alone
+ * while it is reset.
  */
 #include "model/interface/commands.h"
 #include "testbench/harm.h"
 #include "testbench/programs.h"
 
-enum { LEN = 64, ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND };
+enum { LEN = 64, ASK_MS = 10, ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND };
 
 struct owner {
 	bool dies;
@@ -62,19 +63,44 @@ static int owner_main(void *arg)
 	return ibv_close_xrcd(p.xrcd) || ibv_dealloc_pd(p.pd) || ibv_close_device(p.context);
 }
 
+struct asker {
+	struct tb_end *end;
+	int rc;
+	bool stop, done;
+};
+
+static void ask_on(void *arg)
+{
+	struct asker *k = arg;
+	struct platform *p = k->end->platform;
+	uint16_t pkey;
+
+	while (!k->stop) {
+		k->rc = drv_query_pkey(k->end->dev, 1, 0, &pkey);
+		p->ops->sleep_ps(p, CFG_MS(ASK_MS));
+	}
+	k->done = true;
+}
+
 static void refused(struct tb *tb, struct tb_end *a, uint32_t opcode, bool dies)
 {
+	struct asker asker = {.end = a};
 	struct owner owner = {.dies = dies};
 	struct process *p = start_process(a, owner_main, &owner);
 
 	while (still_right() && !owner.stands)
 		pass_time(CFG_US(10));
 	fail_command(a, opcode, HCR_STATUS_INTERNAL_ERR, 1);
+	a->platform->ops->thread_start(a->platform, "asker", ask_on, &asker);
 	if (dies)
 		kill_process(p);
 	expect_exit(p, dies ? PROCESS_KILLED : 0);
 	expect_event(a, IBV_EVENT_DEVICE_FATAL);
 	expect_true(drv_is_dead(a->dev));
+	asker.stop = true;
+	pass_time(CFG_MS(2 * ASK_MS));
+	expect_true(asker.done);
+	expect_equal(asker.rc, -EIO);
 	ignore_events(a);
 	abandon(a);
 	bring_up(a);
