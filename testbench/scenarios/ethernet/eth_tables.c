@@ -147,8 +147,20 @@ static void frames(struct tb *tb, struct tb_end *a)
 	expect_true(!memcmp(&is, &other, sizeof(is)));
 }
 
+/* The first GID is made of the MAC. Source: IBA annex A16.5.1, EUI-64 */
+static void first_gid_is(struct tb *tb, struct tb_end *a, const uint8_t mac[MAC_BYTES])
+{
+	const uint8_t should[DRV_GID_BYTES] = {0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2],
+					       0xff, 0xfe, mac[3],           mac[4], mac[5]};
+	uint8_t gid[DRV_GID_BYTES] = {0};
+
+	must(drv_query_gid(a->dev, PORT, 0, gid));
+	expect_true(!memcmp(gid, should, sizeof(gid)));
+}
+
 static void macs(struct tb *tb, struct tb_end *a)
 {
+	static const uint8_t other[MAC_BYTES] = {2, 4, 6, 8, 10, 12};
 	static const uint8_t group[MAC_BYTES] = {3, 4, 6, 8, 10, 12};
 	uint8_t was[MAC_BYTES], is[MAC_BYTES];
 
@@ -160,6 +172,15 @@ static void macs(struct tb *tb, struct tb_end *a)
 	expect_true(drv_port_is_ethernet(a->dev, PORT));
 	expect_true(!drv_port_is_ethernet(a->dev, PORT + 1));
 	expect_true(!drv_port_is_ethernet(a->dev, 0));
+	first_gid_is(tb, a, was);
+	must(drv_eth_mac_set(a->dev, PORT, other));
+	expect_event(a, IBV_EVENT_GID_CHANGE);
+	drv_eth_mac(a->dev, PORT, is);
+	expect_true(!memcmp(is, other, sizeof(is)));
+	first_gid_is(tb, a, other);
+	must(drv_eth_mac_set(a->dev, PORT, was));
+	expect_event(a, IBV_EVENT_GID_CHANGE);
+	first_gid_is(tb, a, was);
 }
 
 SCENARIO(eth_tables,
