@@ -19,6 +19,9 @@ enum {
 	LOG_SRQS = 12,
 	LOG_MPTS = 15,
 	LOG_MTTS = 17,
+	LOG_SRA = 3,
+	SOURCE_DEPTH = 1 << LOG_SRA,
+	DEST_DEPTH = 16, /* entries of RDMARC for each queue pair */
 	VECTORS = 3,
 	EQS_MOST = 128 - 4, /* four are reserved */
 	/* Linux mlx4_ib_query_device: of 2048 bytes and one */
@@ -207,10 +210,10 @@ static void caps_differ(struct dev_cap *d)
 	dev_cap_set_log_rsvd_eqs(d, 0);
 	dev_cap_set_log_rsvd_mtts(d, 11);
 	dev_cap_set_log_rsvd_mpts(d, 7);
-	dev_cap_set_log_max_sra(d, 3);
+	dev_cap_set_log_max_sra(d, LOG_SRA);
 	dev_cap_set_log_max_rra(d, 5);
 	dev_cap_set_ack_delay(d, 19);
-	dev_cap_set_log_max_msg(d, 31);
+	dev_cap_set_log_max_msg(d, 29);
 	dev_cap_set_max_rq_sge(d, 23);
 	dev_cap_set_bf(d, 0);
 	dev_cap_set_rsvd_lkey(d, 0x00a1b2c3);
@@ -283,10 +286,10 @@ static void limits_told(struct tb *tb, struct drv_device *dev)
 	expect_equal(attr.max_srq, (1u << LOG_SRQS) - (1u << 8));
 	expect_equal(attr.max_srq_wr, (1u << 9) - 1);
 	expect_equal(attr.max_xrcd, 0);
-	expect_equal(attr.max_rd_atomic, 1u << 3);
+	expect_equal(attr.max_rd_atomic, SOURCE_DEPTH);
 	expect_equal(attr.local_ack_delay, 19);
 	expect_equal(attr.comp_vectors, VECTORS);
-	expect_equal(attr.max_message, UINT64_C(1) << 31);
+	expect_equal(attr.max_message, UINT64_C(1) << 29);
 	expect_equal(attr.reserved_lkey, 0x00a1b2c3);
 	expect_true(!(attr.flags & (cap_bit(DEV_CAP_XRC) | cap_bit(DEV_CAP_MEM_WINDOW))));
 	expect_true(!(attr.bmme_flags & (uint32_t)cap_bit(BMME_TYPE2_WIN)));
@@ -351,6 +354,43 @@ static void tables_end(struct tb *tb, struct drv_device *dev)
 }
 
 /* The first objects have the numbers behind those that the device keeps. */
+/* How deep the READs of a queue pair may be is the device's to say for those that leave (SRA), and the table's
+ * for those that come in. */
+static void depths(struct tb *tb, struct drv_pd *pd, struct drv_cq *cq)
+{
+	const struct drv_qp_init init = {.type = IBV_QPT_RC,
+					 .send_cq = cq,
+					 .recv_cq = cq,
+					 .cap = {.max_send_wr = 1, .max_send_sge = 1}};
+	struct drv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .port_num = 1,
+				   .path_mtu = IBV_MTU_512,
+				   .ah_attr = {.dlid = 1, .port_num = 1},
+				   .dest_qp_num = 1,
+				   .max_dest_rd_atomic = DEST_DEPTH + 1,
+				   .max_rd_atomic = SOURCE_DEPTH + 1};
+	const unsigned rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	const unsigned rts = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	struct drv_qp *qp = NULL;
+
+	must(drv_qp_create(pd, &init, &qp));
+	if (!still_right())
+		return;
+	must(drv_qp_modify(qp, &attr,
+			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	attr.qp_state = IBV_QPS_RTR;
+	must_fail(-EINVAL, drv_qp_modify(qp, &attr, rtr));
+	attr.max_dest_rd_atomic = DEST_DEPTH;
+	must(drv_qp_modify(qp, &attr, rtr));
+	attr.qp_state = IBV_QPS_RTS;
+	must_fail(-EINVAL, drv_qp_modify(qp, &attr, rts));
+	attr.max_rd_atomic = SOURCE_DEPTH;
+	must(drv_qp_modify(qp, &attr, rts));
+	must(drv_qp_destroy(qp));
+}
+
 static void objects(struct tb *tb, struct drv_device *dev)
 {
 	struct drv_srq_init srq_init = {.max_wr = 3, .max_sge = 1};
@@ -368,6 +408,7 @@ static void objects(struct tb *tb, struct drv_device *dev)
 	expect_that(drv_srq_num(srq), >=, 1u << 8);
 	must_fail(-EOPNOTSUPP, drv_xrcd_alloc(dev, &xrcd)); /* it has no XRC */
 	must(drv_srq_destroy(srq));
+	depths(tb, pd, cq);
 	must(drv_cq_destroy(cq));
 	must(drv_pd_free(pd));
 }
