@@ -338,6 +338,25 @@ static void event_check(const struct came *came, const struct ib_cm_event *event
 		fields_told(came, event);
 }
 
+/* A peer's queue pair has one connection here, until its time-wait has ended. Source: IBA 12.9.8.3.1 */
+static void stale_check(const struct came *came, const struct cm_id *id)
+{
+	const uint64_t guid = cm_req_get_local_ca_guid((const struct cm_req *)came->mad);
+	const struct drv_list *all = &id->cm->timewaits;
+	unsigned connections = 0;
+
+	for (const struct drv_list *l = all->next; l != all; l = l->next) {
+		const struct cm_timewait *tw = container_of(l, struct cm_timewait, link);
+
+		connections += tw->remote_qpn == id->remote_qpn && tw->remote_guid == guid;
+	}
+	if (connections > 1)
+		came->c->tell(came->c, &(struct breach){RULE_event_differs, {0}, NULL, NULL},
+			      "the handler is told of a REQ whose queue pair 0x%x has a connection "
+			      "here already, or its time-wait: it is stale",
+			      id->remote_qpn);
+}
+
 enum { HANDLER_RUNS = 16 };
 
 /* The handlers of ids that run now. */
@@ -353,6 +372,8 @@ W(void, cm_deliver, struct cm_id *id, struct ib_cm_event *event)
 
 	if (came->mad)
 		event_check(came, event);
+	if (came->mad && event->event == IB_CM_REQ_RECEIVED)
+		stale_check(came, id);
 	while (run < handler_runs + HANDLER_RUNS - 1 && run->id)
 		run++;
 	*run = (struct handler_run){kernel_thread_running(), id, id->listener};
