@@ -540,11 +540,24 @@ static void program_told(const struct came *came, const struct cma_id *id,
 			   1);
 }
 
+/* An id that has an address and port keeps them when something fails. Source: Linux addr_handler, which goes back
+ * to RDMA_CM_ADDR_BOUND */
+static void bound_check(const struct cma_id *id)
+{
+	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
+
+	if (c && id->state == CMA_IDLE && cma_port(&id->src))
+		c->tell(c, &(struct breach){RULE_event_differs, {0}, NULL, NULL},
+			"an id gets an event and counts as not bound, and it has port %u",
+			cma_port(&id->src));
+}
+
 W(int, cma_event, struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type,
   int status, const union cma_param *param)
 {
 	const struct came *came = came_of(id->channel->process->host->platform);
 
+	bound_check(id);
 	/* what another thread finds is no message */
 	if (came->mad && id->cm && param)
 		program_told(came, id, type, status, param);
