@@ -145,13 +145,16 @@ static void explain_crash(const void *context)
 	const struct sigaction again = {.sa_handler = on_crash_again,
 					.sa_flags = SA_ONSTACK | SA_NODEFER};
 	struct calls calls;
-	sigset_t all;
+	sigset_t told;
 
-	sigfillset(&all);
-	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
+	sigemptyset(&told);
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++) {
 		sigaction(crashes[i], &again, NULL);
+		sigaddset(&told, crashes[i]);
+	}
 	sigaction(SIGALRM, &again, NULL);
-	sigprocmask(SIG_UNBLOCK, &all, NULL);
+	sigaddset(&told, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &told, NULL);
 	alarm(CRASH_SECONDS);
 	calls_of_signal(&calls, context);
 	tb_tell_crash(watched, &calls, RULE_driver_crashed, stderr);
