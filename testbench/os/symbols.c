@@ -6,9 +6,11 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static uintptr_t call_of(const void *return_address)
@@ -149,11 +151,56 @@ static size_t find_debug(const void *return_address, struct symbol *symbols, siz
 	return n;
 }
 
-size_t symbols_find(const void *return_address, struct symbol *symbols, size_t room)
+/* --- what was found --- */
+
+enum { KEPT_MAX = 8 };
+
+struct found {
+	const void *return_address; /* first: what tsearch compares */
+	size_t n;
+	struct symbol symbols[KEPT_MAX];
+};
+
+static int compare(const void *a, const void *b)
+{
+	const uintptr_t x = (uintptr_t)((const struct found *)a)->return_address,
+			y = (uintptr_t)((const struct found *)b)->return_address;
+
+	return (x > y) - (x < y);
+}
+
+static size_t find(const void *return_address, struct symbol *symbols, size_t room)
 {
 	const size_t n = find_debug(return_address, symbols, room);
 
 	return n ? n : find_exported(return_address, symbols);
+}
+
+/* libdw takes tenths of a millisecond for an address, and a run asks for the same few thousand again and again. */
+size_t symbols_find(const void *return_address, struct symbol *symbols, size_t room)
+{
+	static void *tree;
+	const struct found key = {.return_address = return_address};
+	struct found **at = tfind(&key, &tree, compare), *new;
+	size_t n;
+
+	if (room > KEPT_MAX)
+		return find(return_address, symbols, room);
+	if (at) {
+		n = (*at)->n < room ? (*at)->n : room;
+		memcpy(symbols, (*at)->symbols, n * sizeof(*symbols));
+		return n;
+	}
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return find(return_address, symbols, room);
+	new->return_address = return_address;
+	new->n = find(return_address, new->symbols, KEPT_MAX);
+	n = new->n < room ? new->n : room;
+	memcpy(symbols, new->symbols, n * sizeof(*symbols));
+	if (!tsearch(new, &tree, compare))
+		free(new);
+	return n;
 }
 
 #else

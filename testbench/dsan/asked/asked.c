@@ -3,6 +3,7 @@
  * request.c, completion.c and context.c. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/buffers.h"
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/held/claims_impl.h"
@@ -23,7 +24,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 10, TEXT_BYTES = 460, NAMES_BYTES = 200, TAIL_WRITERS = 4 };
+enum {
+	BUCKET_BITS = 12,
+	BUCKETS = 1 << BUCKET_BITS,
+	TEXT_BYTES = 460,
+	NAMES_BYTES = 200,
+	TAIL_WRITERS = 4
+};
 
 /* The driver's interface names no host in most calls, and one process runs one simulation. */
 static struct ask *asks;
@@ -301,7 +308,7 @@ static struct ask *ask_of(const struct checker *c, enum ask_kind kind, uint32_t 
 
 static struct made **place_of(const void *object)
 {
-	struct made **at = &objects[(uintptr_t)object / 16 % BUCKETS];
+	struct made **at = &objects[bucket_number((uintptr_t)object, BUCKET_BITS)];
 
 	while (*at && (*at)->object != object)
 		at = &(*at)->next;
@@ -325,17 +332,18 @@ void made_remove(const void *object)
 
 struct made *made_add(const struct ask *a, const void *object)
 {
-	struct made *m = calloc(1, sizeof(*m));
+	struct made *m = calloc(1, sizeof(*m)), **first;
 
 	if (!m)
 		abort();
 	made_remove(object);
+	first = &objects[bucket_number((uintptr_t)object, BUCKET_BITS)];
 	m->object = object;
 	m->c = a->c;
 	m->numbers_by = a->numbers_by;
 	chain_take(&m->made_by);
-	m->next = objects[(uintptr_t)object / 16 % BUCKETS];
-	objects[(uintptr_t)object / 16 % BUCKETS] = m;
+	m->next = *first;
+	*first = m;
 	return m;
 }
 
@@ -368,6 +376,13 @@ static bool uses(const struct made *m, const void *object)
 	return m->pd == object || m->uar == object || m->cq == object || m->xrcd == object ||
 	       m->init.send_cq == object || m->init.recv_cq == object || m->init.srq == object ||
 	       m->init.uar == object || m->init.xrcd == object;
+}
+
+bool made_can_be_used(const struct made *m)
+{
+	const bool qp = m->init.send_cq || m->init.recv_cq || m->init.xrcd;
+
+	return !m->key && !qp;
 }
 
 /* Of an object that uses others. */

@@ -252,6 +252,8 @@ void made_users_check(struct ask *a, const void *object);
 void made_page_stays(struct ask *a, const struct drv_uar *uar, const void *pc);
 /* An object is destroyed, which used others. */
 void made_leaves(struct ask *a, const struct made *m);
+/* Whether other objects may use it: regions, windows and queue pairs are used by none. */
+bool made_can_be_used(const struct made *m);
 /* The object is destroyed: none that is left may use it. `what` it is. */
 void made_unused_check(struct ask *a, const void *object, const char *what);
 

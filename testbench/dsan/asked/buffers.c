@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/buffers.h"
 
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/device/given.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 
 enum {
-	BUCKETS = 1 << 10,
+	BUCKET_BITS = 12,
+	BUCKETS = 1 << BUCKET_BITS,
 	PAGE = 4096,
 	LOG_UNIT = 4,
 	NAMES_BYTES = 160,
@@ -39,7 +41,7 @@ static struct buffer *buffers[BUCKETS];
 
 static struct buffer **place_of(const struct checker *c, uint64_t mtt_addr)
 {
-	struct buffer **at = &buffers[mtt_addr / sizeof(struct mtt_entry) % BUCKETS];
+	struct buffer **at = &buffers[bucket_number(mtt_addr, BUCKET_BITS)];
 
 	while (*at && ((*at)->c != c || (*at)->mtt_addr != mtt_addr))
 		at = &(*at)->next;

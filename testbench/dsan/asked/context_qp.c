@@ -265,14 +265,16 @@ static void tables_say(const struct compared *c, const struct drv_qp *qp)
 
 	if (!taken_is(TAKEN_ICM, &qp->dev->tables[DRV_T_QPC], qp->qpn))
 		return;
-	checker_functions(pcs, heap_writers(&qp->qpn, sizeof(qp->qpn), pcs, SIZE_WRITERS), writers,
-			  sizeof(writers));
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (!taken_is(TAKEN_ICM, &qp->dev->tables[tables[i].table], qp->qpn))
-			ask_report(c->ask, RULE_icm_unmapped, c->object,
-				   "no memory of the table of %s was taken for the number %06x, "
-				   "which %s wrote",
-				   tables[i].name, qp->qpn, writers);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (taken_is(TAKEN_ICM, &qp->dev->tables[tables[i].table], qp->qpn))
+			continue;
+		checker_functions(pcs, heap_writers(&qp->qpn, sizeof(qp->qpn), pcs, SIZE_WRITERS),
+				  writers, sizeof(writers));
+		ask_report(c->ask, RULE_icm_unmapped, c->object,
+			   "no memory of the table of %s was taken for the number %06x, which %s "
+			   "wrote",
+			   tables[i].name, qp->qpn, writers);
+	}
 }
 
 /* Source: Linux create_qp_common: bit 23 of the number is set of XRC targets, and of none else */

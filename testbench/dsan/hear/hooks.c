@@ -97,15 +97,21 @@ int hooks_made(struct ask *a, int rc, const void *object)
 
 int hooks_gone(struct ask *a, int rc, const void *object, const char *what)
 {
+	const struct made *made;
+	bool may_be_used;
+
 	if (rc == -EBUSY) {
 		made_users_check(a, object);
 		return rc;
 	}
 	dead_gives_back(a->c, rc, what, NULL);
-	if (a->c && made_find(object))
-		made_leaves(a, made_find(object));
+	made = made_find(object);
+	may_be_used = !made || made_can_be_used(made);
+	if (a->c && made)
+		made_leaves(a, made);
 	made_remove(object);
-	made_unused_check(a, object, what);
+	if (may_be_used)
+		made_unused_check(a, object, what);
 	taken_gone(a, a->call, object);
 	if (a->c)
 		heap_gone(a->c, object, what);

@@ -2,12 +2,13 @@
 /* See counts.h. */
 #include "testbench/dsan/held/counts.h"
 
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/held/heap.h"
 
 #include <stdlib.h>
 
-enum { HOSTS = 2, BUCKETS = 1 << 8, PLACES = 12, NAMES_BYTES = 260 };
+enum { HOSTS = 2, BUCKET_BITS = 10, BUCKETS = 1 << BUCKET_BITS, PLACES = 12, NAMES_BYTES = 260 };
 
 /* What a live object has counted. */
 struct counted {
@@ -22,7 +23,7 @@ static struct counted *buckets[BUCKETS];
 
 static struct counted **place_of(const void *object)
 {
-	struct counted **at = &buckets[(uintptr_t)object / 16 % BUCKETS];
+	struct counted **at = &buckets[bucket_number((uintptr_t)object, BUCKET_BITS)];
 
 	while (*at && (*at)->object != object)
 		at = &(*at)->next;

@@ -3,13 +3,14 @@
 #include "testbench/dsan/held/taken.h"
 
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/os/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 12, NAMES_BYTES = 200, TAKERS = 4 };
+enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, NAMES_BYTES = 200, TAKERS = 4 };
 
 struct taken {
 	struct taken *next;       /* of the same hash */
@@ -30,9 +31,7 @@ static uint64_t count;
 
 static struct taken **bucket_of(enum taken_kind kind, const void *of, uint64_t number)
 {
-	const uint64_t key = ((uintptr_t)of >> 4) + number * 2654435761u + kind;
-
-	return &buckets[(key ^ key >> 13) % BUCKETS];
+	return &buckets[bucket_number((uintptr_t)of + number * 2654435761u + kind, BUCKET_BITS)];
 }
 
 static bool is(const struct taken *t, enum taken_kind kind, const void *of, uint64_t number)
@@ -59,7 +58,7 @@ static struct taken **place_of(enum taken_kind kind, const void *of, uint64_t nu
 
 static struct taken **owned_by(const void *owner)
 {
-	return &owners[((uintptr_t)owner >> 4) % BUCKETS];
+	return &owners[bucket_number((uintptr_t)owner, BUCKET_BITS)];
 }
 
 static void owner_leave(struct taken *t)
