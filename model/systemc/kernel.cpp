@@ -143,6 +143,13 @@ struct kernel {
 	kernel_thread *current = nullptr;
 };
 
+/* The process that was asked for last, and its thread: the checker asks at each load and store. A
+ * new process may have the address of one that is no more. */
+static struct {
+	const sc_object *process;
+	kernel_thread *thread;
+} last_asked;
+
 /* SystemC's library needs this symbol. hcasim has its own main() and never calls it. */
 int sc_main(int, char **)
 {
@@ -163,6 +170,7 @@ struct kernel *kernel_create(event_core *core, bool run_ahead)
 
 void kernel_destroy(struct kernel *k)
 {
+	last_asked = {};
 	delete k;
 }
 
@@ -207,6 +215,7 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 			t->kernel->current = nullptr;
 		},
 		sc_gen_unique_name(legal.c_str()), &options);
+	last_asked = {};
 	handle.get_process_object()->add_attribute(t->self);
 	kernel_thread_wake(t);
 	return t;
@@ -225,12 +234,18 @@ void *kernel_thread_owner(const struct kernel_thread *t)
 struct kernel_thread *kernel_thread_running(void)
 {
 	sc_process_handle handle = sc_get_current_process_handle();
-	sc_attr_base *attribute =
-		handle.valid() && handle.get_process_object()
-			? handle.get_process_object()->get_attribute(thread_attribute)
-			: nullptr;
+	sc_object *process = handle.valid() ? handle.get_process_object() : nullptr;
 
-	return attribute ? static_cast<sc_attribute<kernel_thread *> *>(attribute)->value : nullptr;
+	if (process != last_asked.process) {
+		sc_attr_base *attribute =
+			process ? process->get_attribute(thread_attribute) : nullptr;
+
+		last_asked = {
+			process,
+			attribute ? static_cast<sc_attribute<kernel_thread *> *>(attribute)->value
+				  : nullptr};
+	}
+	return last_asked.thread;
 }
 
 namespace
