@@ -5,11 +5,13 @@
  * invalidate the old key is refused, and the region can be registered again over other pages.
  * behaviours: MEM-9
  */
+#include "testbench/kernel_verbs.h"
 #include "testbench/scenario.h"
 
 #include <errno.h>
+#include <string.h>
 
-enum { PAGES = 600, OFFSET = 100, LEN = 512 * 4096 + 300 };
+enum { PAGES = 600, OFFSET = 100, LEN = 512 * 4096 + 300, SHORT = 5000, LATER = 1 << 14 };
 
 /* Its lowest byte is the owner's; the others are the region's number. */
 static uint32_t next_key(uint32_t key)
@@ -38,6 +40,35 @@ static void rights(struct tb *tb, struct tb_end *b, struct drv_send_wr reg, stru
 		must(drv_post_send(b->qp[0], &inv, NULL));
 		expect_cqe(b, .wr_id = 3, .opcode = IBV_WC_LOCAL_INV);
 	}
+}
+
+/* Memory that no other region covers: it is the device's as long as this one has it. The region ends. */
+static void of_its_own(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_send_wr reg,
+		       struct drv_send_wr inv)
+{
+	uint8_t *memory = kv_memory(b, 2 * LATER);
+
+	expect_true(memory);
+	for (unsigned i = 0; memory && i < 2; i++) {
+		uint8_t *at = memory + i * LATER;
+
+		must(drv_mr_fast_set(reg.reg_mr, at, SHORT));
+		reg.reg_iova = tb_va(b, at);
+		reg.reg_length = SHORT;
+		must(drv_post_send(b->qp[0], &reg, NULL));
+		expect_cqe(b, .wr_id = 1);
+		rdma_write(a, .wr_id = 9, .len = SHORT, .rkey = drv_mr_rkey(reg.reg_mr),
+			   .remote_addr = reg.reg_iova);
+		expect_cqe(a, .wr_id = 9);
+		pass_time(CFG_US(20)); /* an ACK comes before the data is in memory */
+		expect_true(!memcmp(at, a->src, SHORT));
+		inv.invalidate_rkey = drv_mr_rkey(reg.reg_mr);
+		must(drv_post_send(b->qp[0], &inv, NULL));
+		expect_cqe(b, .wr_id = 3);
+	}
+	must(drv_mr_dereg(reg.reg_mr));
+	if (memory)
+		kv_memory_free(b, memory, 2 * LATER);
 }
 
 SCENARIO(frwr, "fast register, use in the same list, local invalidate, register again",
@@ -125,5 +156,7 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	must_fail(-ENOMEM, drv_mr_fast_page(mr, PAGES, 4096));
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst, (PAGES + 2) * UINT64_C(4096)));
 	must_fail(-EINVAL, drv_mr_fast_set(mr, b->dst + OFFSET, PAGES * UINT64_C(4096)));
-	must(drv_mr_dereg(mr));
+
+	phase("memory of its own");
+	of_its_own(tb, a, b, reg, inv);
 }
