@@ -9,7 +9,9 @@
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/pins.h"
+#include "testbench/dsan/threads/threads.h"
 
+#include "host_driver/cm/cma.h"
 #include "host_driver/uverbs/lib.h"
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
@@ -232,6 +234,42 @@ W(int, ibv_destroy_qp, struct ibv_qp *qp)
 	struct checker *c = checker_of(qp->context);
 
 	return destroyed(c, "ibv_destroy_qp", qp, __real_ibv_destroy_qp(qp));
+}
+
+/* --- how many were taken, as the destruction tells --- */
+
+static void counted_check(struct checker *c, const char *call, const void *reported, size_t bytes)
+{
+	char text[TEXT_CHARS];
+
+	if (!c || threads_stored(reported, bytes))
+		return;
+	snprintf(text, sizeof(text),
+		 "%s counts the events that were taken, lets others run, and only then ends the "
+		 "object: an event that is taken meanwhile is not waited for",
+		 call);
+	tell(c, RULE_wait_unchecked, call, text);
+}
+
+W(int, uvk_destroy, struct uv_file *file, enum uv_kind kind, uint32_t handle,
+  struct uv_reported *reported)
+{
+	struct checker *c = checker_of_host(file->device->platform->host);
+	const int rc = __real_uvk_destroy(file, kind, handle, reported);
+
+	if (!rc && reported)
+		counted_check(c, "uvk_destroy", reported, sizeof(*reported));
+	return rc;
+}
+
+W(int, cma_destroy, struct cma_id *id, unsigned *reported)
+{
+	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
+	const int rc = __real_cma_destroy(id, reported);
+
+	if (!rc && reported)
+		counted_check(c, "cma_destroy", reported, sizeof(*reported));
+	return rc;
 }
 
 /* --- events that were not taken --- */

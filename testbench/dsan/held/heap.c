@@ -99,6 +99,13 @@ static struct block *block_of(uintptr_t at)
 	return l ? l->block : NULL;
 }
 
+bool heap_same(uintptr_t at, uintptr_t other)
+{
+	const struct block *b = block_of(at);
+
+	return b && other - b->at < b->bytes;
+}
+
 static void line_add(struct line *l, struct block *b, uintptr_t line)
 {
 	struct line **bucket = bucket_of(line);

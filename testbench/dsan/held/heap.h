@@ -43,6 +43,8 @@ unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned m
 /* Who took the memory in which a pointer to these bytes stands, though not in themselves: at most `max` places, those of the oldest piece first. Looks at
  * all that is taken. Returns how many. */
 unsigned heap_pointers(uintptr_t at, size_t bytes, const void **pcs, unsigned max);
+/* Whether both are in the same piece of memory. */
+bool heap_same(uintptr_t at, uintptr_t other);
 /* A driver begins; one is removed, or has failed to begin: with the last one, what is left is reported and forgotten. */
 void heap_driver_begins(void);
 void heap_driver_ends(struct checker *c);

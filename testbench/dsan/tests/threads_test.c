@@ -47,6 +47,22 @@ void heap_forget(void)
 {
 }
 
+/* Memory that has a flag, and what the flag keeps from being freed. */
+static struct {
+	uint8_t busy, other;
+	uint32_t work;
+} piece;
+
+static bool is_of_piece(uintptr_t at)
+{
+	return at - (uintptr_t)&piece < sizeof(piece);
+}
+
+bool heap_same(uintptr_t at, uintptr_t other)
+{
+	return is_of_piece(at) && is_of_piece(other);
+}
+
 unsigned heap_pointers(uintptr_t at, size_t bytes, const void **pcs, unsigned max)
 {
 	return 0;
@@ -574,6 +590,92 @@ static void what_asks_for_work_is_not_cleared_behind_the_arming(void **state)
 
 /* --- memory that was freed --- */
 
+/* A function of depth 2 sets the flag, lets others run, and clears it. */
+static struct runner *works(void)
+{
+	struct runner *r = runner_now();
+
+	r->depth = 2;
+	r->in[0] = r->in[1] = code_offset(&places[1]);
+	busy_store(r, (uintptr_t)&piece.busy, 1, &places[1]);
+	piece.busy = 1;
+	busy_stored(r);
+	others_run();
+	busy_store(r, (uintptr_t)&piece.busy, 1, &places[2]);
+	piece.busy = 0;
+	busy_stored(r);
+	return r;
+}
+
+static void returns(struct runner *r)
+{
+	r->depth = 1;
+	busy_leave(r);
+}
+
+static void a_flag_is_cleared_behind_the_last_step(void **state)
+{
+	struct runner *r = works();
+
+	busy_access(r, (uintptr_t)&piece.work, &places[3]); /* in the same turn */
+	others_run();
+	busy_access(r, (uintptr_t)&shared, &places[3]); /* other memory */
+	returns(r);
+	assert_int_equal(reports, 0);
+	works();
+	others_run();
+	busy_access(r, (uintptr_t)&piece.work, &places[3]);
+	busy_memory_gone(r, (uintptr_t)&piece, sizeof(piece), &places[4]); /* it ends it itself */
+	returns(r);
+	assert_int_equal(reports, 0);
+	works();
+	others_run();
+	busy_access(r, (uintptr_t)&piece.work, &places[3]);
+	assert_int_equal(reports, 0);
+	returns(r);
+	expect_rule(RULE_freed_in_use);
+}
+
+static void who_frees_memory_looks_at_its_flag(void **state)
+{
+	struct runner *ends;
+
+	returns(works());
+	running = &two;
+	ends = runner_now();
+	busy_load(ends, (uintptr_t)&piece.busy);
+	busy_memory_gone(ends, (uintptr_t)&piece, sizeof(piece), &places[PLACES / 2]);
+	assert_int_equal(reports, 0);
+	running = &one;
+	returns(works());
+	running = &two;
+	busy_load(ends, (uintptr_t)&piece.other);
+	busy_memory_gone(ends, (uintptr_t)&piece, sizeof(piece), &places[PLACES / 2]);
+	expect_rule(RULE_freed_in_use);
+}
+
+static void who_has_seen_the_thread_end_needs_no_look(void **state)
+{
+	struct runner *worker = works();
+
+	returns(worker);
+	worker->depth = 0;
+	running = &two;
+	busy_memory_gone(runner_now(), (uintptr_t)&piece, sizeof(piece), &places[PLACES / 2]);
+	assert_int_equal(reports, 0);
+}
+
+static void what_was_stored_before_others_ran_is_old(void **state)
+{
+	struct runner *r = runner_now();
+
+	r->stores.newest[0] = (struct access){(uintptr_t)&shared, 4, 1, &places[2], 0};
+	r->stores.n = 1;
+	assert_true(threads_stored(&shared, sizeof(shared)));
+	others_run();
+	assert_false(threads_stored(&shared, sizeof(shared)));
+}
+
 static void freed_memory_is_neither_used_nor_freed(void **state)
 {
 	uint32_t *at = malloc(64);
@@ -732,6 +834,10 @@ int main(void)
 		T(a_late_answer_wakes_nobody),
 		T(a_flag_that_is_a_lock_is_clear_when_the_call_returns),
 		T(what_asks_for_work_is_not_cleared_behind_the_arming),
+		T(a_flag_is_cleared_behind_the_last_step),
+		T(who_frees_memory_looks_at_its_flag),
+		T(who_has_seen_the_thread_end_needs_no_look),
+		T(what_was_stored_before_others_ran_is_old),
 		T(freed_memory_is_neither_used_nor_freed),
 		T(a_handler_is_taken_back_before_its_memory_is_freed),
 		T(a_list_forgets_a_local_before_its_function_ends),

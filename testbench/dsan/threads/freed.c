@@ -110,6 +110,7 @@ bool freed_take(void *at, const void *pc)
 	setters_memory_gone((uintptr_t)at, bytes);
 	handlers_memory_gone(r, (uintptr_t)at, bytes, pc);
 	waits_memory_gone(r, (uintptr_t)at, bytes);
+	busy_memory_gone(r, (uintptr_t)at, bytes, pc);
 	while (first != end && (end - first == BLOCKS || kept + bytes > KEPT_BYTES))
 		oldest_free();
 	blocks[end % BLOCKS] = (struct block){.at = (uintptr_t)at, .bytes = bytes, .pc = pc};

@@ -138,6 +138,8 @@ static void stored(struct runner *r)
 {
 	if (r->pointer)
 		locals_stored(r);
+	if (r->counting.at)
+		busy_stored(r);
 }
 
 static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
@@ -150,6 +152,9 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	trail_add(r, pc);
 	freed_check(r, at, bytes, false, pc);
 	locals_load(r, at, pc);
+	busy_load(r, at);
+	if (r->n_busy)
+		busy_access(r, at, pc);
 	heap_load(r->c, at, bytes, pc);
 	accesses_add(r, &r->loads, at, bytes, pc);
 	if (r->woken.watched)
@@ -174,6 +179,9 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	lockset_store(r, at, pc);
 	waits_store(r, at, bytes, pc);
 	flags_store(r, at, bytes, pc);
+	if (r->n_busy)
+		busy_access(r, at, pc);
+	busy_store(r, at, bytes, pc);
 	setters_store(r, at, bytes, pc);
 	accesses_add(r, &r->stores, at, bytes, pc);
 }
@@ -203,6 +211,8 @@ static void on_leave(void *ctx, const void *frame)
 	stored(r);
 	locals_end(r, (uintptr_t)frame);
 	r->depth--;
+	if (r->n_busy)
+		busy_leave(r);
 	if (!r->depth)
 		r->returns++;
 	if (!r->depth && r->n_changes)
@@ -392,6 +402,13 @@ void threads_call(const struct platform *p)
 	runner_on(p);
 }
 
+bool threads_stored(const void *at, size_t bytes)
+{
+	const struct runner *r = runner_now();
+
+	return !r || r->stores.n > ACCESSES || accesses_find(&r->stores, (uintptr_t)at, bytes);
+}
+
 void threads_leave(struct platform *p)
 {
 	p->ops = hosts[p->host].ops;
@@ -403,6 +420,7 @@ void threads_leave(struct platform *p)
 	entered_forget();
 	lockset_forget();
 	flags_forget();
+	busy_forget();
 	handlers_forget();
 	freed_forget();
 	locals_forget();

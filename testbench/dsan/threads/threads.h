@@ -6,8 +6,9 @@
  *
  * threads.c hears of turns, loads and stores. locks.c judges locks, lockset.c what is done beside
  * them, waits.c those who sleep and those who wake them, flags.c flags that are locks or ask for work,
- * handlers.c handlers that are left, freed.c memory that was given back. None of them needs threads to
- * meet in the run at hand: a lock that is missing is found when the code behind it runs once.
+ * busy.c flags and counts that hold memory, handlers.c handlers that are left, freed.c memory that was
+ * given back. None of them needs threads to meet in the run at hand: a lock that is missing is found
+ * when the code behind it runs once.
  */
 #ifndef TESTBENCH_DSAN_THREADS_THREADS_H
 #define TESTBENCH_DSAN_THREADS_THREADS_H
@@ -27,6 +28,9 @@ void threads_leave(struct platform *p);
 void threads_queue_destroy(struct platform *p, struct platform_waitq *q, const void *pc);
 /* The running thread calls the driver of this host. */
 void threads_call(const struct platform *p);
+/* Whether the running thread has stored into these bytes since others ran last. True also if it has stored
+ * more than is kept. */
+bool threads_stored(const void *at, size_t bytes);
 
 /* A handler of interrupts, which is called with `arg` by threads_interrupt(&it). */
 struct interrupt {

@@ -20,7 +20,8 @@ enum {
 	BESIDE = 2,
 	DEPTH = 32,  /* functions of the layers above mlx4 that are remembered while they run */
 	CALLERS = 3, /* of those, who is told */
-	SET = 16
+	SET = 16,
+	BUSY = 8
 };
 
 struct access {
@@ -115,6 +116,23 @@ struct runner {
 		uint32_t from, to;
 	} beside[BESIDE];
 	unsigned n_beside;
+	/* of busy.c: the flags and counts that it has set; the store into one that is not made yet */
+	struct busy {
+		uintptr_t at;
+		unsigned depth; /* of the function that has set it */
+		uint32_t in;    /* that function */
+		bool cleared;
+		const void *pc; /* where it was cleared */
+		uint32_t turn;
+		const void *used; /* where the memory was used in a later turn; NULL: nowhere */
+	} busy[BUSY];
+	unsigned n_busy;
+	struct counting {
+		uintptr_t at; /* 0: none */
+		unsigned bytes;
+		uint32_t was;
+		const void *pc;
+	} counting;
 	bool ends;     /* its process ends: what it still enters is not noted */
 	struct woken { /* behind a wait: of waits.c */
 		bool watched;
@@ -212,6 +230,8 @@ void waits_wake(struct runner *r, const struct platform_waitq *q);
 void waits_memory_gone(struct runner *r, uintptr_t at, size_t bytes);
 void waits_queue_gone(struct checker *c, const struct platform_waitq *q, const void *pc);
 
+/* In an inline function of a header. */
+bool waits_of_header(const void *pc);
 /* In the same function, or at least in the same file. */
 bool waits_are_near(const void *pc, const void *other, bool same_file);
 
@@ -224,6 +244,16 @@ void flags_interrupt_ends(struct runner *r);
 void flags_turn_ends(struct runner *r);
 void flags_memory_gone(uintptr_t at, size_t bytes);
 void flags_forget(void);
+
+/* busy.c */
+void busy_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+void busy_stored(struct runner *r);
+/* A function has returned to r->depth. */
+void busy_leave(struct runner *r);
+void busy_access(struct runner *r, uintptr_t at, const void *pc);
+void busy_load(struct runner *r, uintptr_t at);
+void busy_memory_gone(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+void busy_forget(void);
 
 /* handlers.c */
 void handlers_memory_gone(struct runner *r, uintptr_t at, size_t bytes, const void *pc);

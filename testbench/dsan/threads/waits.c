@@ -43,7 +43,7 @@ static void seats_add(const struct sleeping *s, int more)
 
 /* An inline function of a header says nothing of who looks, or sleeps: its caller does. In the layers above
  * mlx4 it is a function like others. */
-static bool is_of_header(const void *pc)
+bool waits_of_header(const void *pc)
 {
 	struct symbol s[INLINED];
 	const size_t n = symbols_find(pc, s, INLINED);
@@ -54,14 +54,14 @@ static bool is_of_header(const void *pc)
 
 static const void *looker(const struct access *look)
 {
-	return look->caller && is_of_header(look->pc) ? code_pc(look->caller) : look->pc;
+	return look->caller && waits_of_header(look->pc) ? code_pc(look->caller) : look->pc;
 }
 
 static const void *sleeps_in(const void *pc)
 {
 	struct calls calls;
 
-	if (!is_of_header(pc))
+	if (!waits_of_header(pc))
 		return pc;
 	chain_take(&calls);
 	for (unsigned i = 0; i + 1 < calls.n; i++)
@@ -204,7 +204,7 @@ static void change_note(struct runner *r, const struct sleeping *s, unsigned loo
 			}
 			return;
 		}
-	if (r->depth > 1 && r->depth <= DEPTH && is_of_header(pc))
+	if (r->depth > 1 && r->depth <= DEPTH && waits_of_header(pc))
 		pc = code_pc(r->in[r->depth - 2]);
 	if (r->n_changes < CHANGES)
 		r->changes[r->n_changes++] = (struct change){.sleeper = s->id,
