@@ -15,6 +15,7 @@ enum {
 		   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
 	RTS_MASK = IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
 		   IB_QP_MAX_QP_RD_ATOMIC,
+	RCV_MASK = ((INIT_MASK | RTR_MASK) & ~(unsigned)IB_QP_STATE),
 	PORT_2 = 2,
 	RATE = 5,
 	OTHER_RATE = 2,
@@ -262,6 +263,32 @@ static void wrong_alternate(struct tb *tb, struct ib_qp *qp, const struct ib_dev
 	name_row("%s", "");
 }
 
+/* What the mask leaves out is not looked at, however wrong it is. */
+static void masked_out(struct tb *tb, struct ib_qp *qp, const struct ib_qp_attr *right)
+{
+	struct ib_qp_attr attr = {.qp_state = (enum ib_qp_state)(IB_QPS_ERR + 1),
+				  .cur_qp_state = (enum ib_qp_state)(IB_QPS_ERR + 1),
+				  .path_mig_state = (enum ib_mig_state)(IB_MIG_ARMED + 1),
+				  .pkey_index = (uint16_t)(right->pkey_index + 1),
+				  .alt_pkey_index = UINT16_MAX,
+				  .alt_port_num = UINT8_MAX,
+				  .min_rnr_timer = 32,
+				  .timeout = 32,
+				  .retry_cnt = 8,
+				  .rnr_retry = 8,
+				  .ah_attr = {.sl = 16},
+				  .alt_ah_attr = {.sl = 16}};
+	struct ib_qp_attr got;
+
+	must(ib_modify_qp(qp, &attr, IB_QP_PKEY_INDEX));
+	must(ib_query_qp(qp, &got, 0, NULL));
+	expect_equal(got.qp_state, IB_QPS_INIT);
+	expect_equal(got.pkey_index, attr.pkey_index);
+	expect_equal(got.port_num, right->port_num);
+	attr.pkey_index = right->pkey_index;
+	must(ib_modify_qp(qp, &attr, IB_QP_PKEY_INDEX));
+}
+
 /* The present state may be said, and then decides; an attribute may stand beside the same state. */
 static void said_state(struct tb *tb, struct ib_qp *qp)
 {
@@ -314,6 +341,7 @@ static void connected(struct tb *tb, struct objects *o, enum ib_qp_type type)
 	if (!qp)
 		return;
 	must(ib_modify_qp(qp, &attr, INIT_MASK));
+	masked_out(tb, qp, &attr);
 	attr.qp_state = IB_QPS_RTR;
 	if (responder)
 		wrong_alternate(tb, qp, o->device, &attr);
@@ -337,6 +365,7 @@ static void xrc(struct tb *tb, struct objects *o)
 			       got;
 	struct ib_qp *qp = kv_made(ib_create_qp(NULL, &init)), *handle;
 	struct ib_qp_attr attr = all_attributes(), unused;
+	uint32_t number;
 
 	handle = qp ? kv_made(ib_open_qp(o->xrcd, qp->qp_num, other_event, &got)) : NULL;
 	if (!handle)
@@ -358,6 +387,9 @@ static void xrc(struct tb *tb, struct objects *o)
 	expect_true(got.event_handler == no_event && got.qp_context == o);
 	must(ib_destroy_qp(qp));
 	must(ib_destroy_qp(handle));
+	/* a receive QP of the domain has a number and no handle. Source: OFED's ib_open_qp */
+	must(ib_alloc_xrc_rcv_qp(o->xrcd, &attr, RCV_MASK, &number));
+	must_fail(-EINVAL, (int)PTR_ERR(ib_open_qp(o->xrcd, number, NULL, NULL)));
 }
 
 /* An initiator has no responder: attributes of one do no harm. */

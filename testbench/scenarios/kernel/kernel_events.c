@@ -205,6 +205,7 @@ static void handles(struct tb *tb, struct tb_end *a)
 			expect_true(told[i].last.element.qp == handle[i]);
 		}
 	}
+	expect_equal(init.xrcd->device->xrc_rcv_events, 0); /* of those without a handle */
 	for (unsigned i = 0; i < HANDLES; i++)
 		if (i != CLOSES)
 			must(ib_destroy_qp(handle[i]));

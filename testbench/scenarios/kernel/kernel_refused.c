@@ -88,6 +88,12 @@ static void regions(struct tb *tb, struct kv *x)
 	must_fail(-EINVAL, ib_map_mr_sg(all, &sg, 1, NULL, PAGE));
 	must_fail(1, ib_map_mr_sg(mr, &sg, 1, NULL, PAGE));
 	ib_dma_unmap_sg(x->device, &sg, 1, DMA_BIDIRECTIONAL);
+	sg_set_buf(&sg, x->mem + PAGE, PAGE / 4); /* the same list, mapped again */
+	must_fail(1, ib_dma_map_sg(x->device, &sg, 1, DMA_BIDIRECTIONAL));
+	expect_equal(sg_dma_len(&sg), PAGE / 4);
+	must_fail(1, ib_map_mr_sg(mr, &sg, 1, NULL, PAGE));
+	expect_equal(mr->length, PAGE / 4);
+	ib_dma_unmap_sg(x->device, &sg, 1, DMA_BIDIRECTIONAL);
 	must(ib_dereg_mr(all));
 	must(ib_dereg_mr(mr));
 }

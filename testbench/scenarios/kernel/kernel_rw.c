@@ -308,6 +308,43 @@ static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	device->rdma_rw_force_mr = false;
 }
 
+/* Nothing of it could be posted. It is posted again when there is room. */
+static void posted_again(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct transfer t = {.cqe = {transfer_done}};
+	struct ib_rdma_wr fill = {.wr = {.wr_cqe = &t.cqe, .opcode = IB_WR_RDMA_WRITE}};
+	static uint8_t bytes[BYTES];
+	struct ib_device *device = ib_device_of(a);
+	struct scatterlist sg[ENTRIES];
+	struct rdma_rw_ctx ctx;
+	struct ib_qp_attr attr;
+	struct both s;
+
+	if (!device)
+		return;
+	device->rdma_rw_force_mr = true;
+	if (!both_open(tb, a, b, &s, ENTRIES, 0) || ib_query_qp(s.x.qp, &attr, 0, NULL))
+		return;
+	ragged(&s, sg);
+	expect_equal((uint64_t)rdma_rw_ctx_init(&ctx, s.x.qp, 1, sg, ENTRIES, 0, s.far_bus,
+						s.mr->rkey, DMA_TO_DEVICE),
+		     2 * ENTRIES);
+	for (unsigned left = attr.cap.max_send_wr; left && still_right(); left--) {
+		fill.wr.send_flags = left == 1 ? IB_SEND_SIGNALED : 0;
+		must(ib_post_send(s.x.qp, &fill.wr, NULL));
+	}
+	must_fail(-ENOMEM, rdma_rw_ctx_post(&ctx, s.x.qp, 1, &t.cqe, NULL));
+	kv_until(&t.done, 1);
+	memset(s.far, 0, BYTES);
+	must(rdma_rw_ctx_post(&ctx, s.x.qp, 1, &t.cqe, NULL));
+	kv_until(&t.done, 2);
+	expect_equal(t.wrong, 0);
+	kv_same(s.far, bytes, gather(sg, 0, bytes));
+	rdma_rw_ctx_destroy(&ctx, s.x.qp, 1, sg, ENTRIES, DMA_TO_DEVICE);
+	both_close(tb, &s);
+	device->rdma_rw_force_mr = false;
+}
+
 /* Each context needs a region whose older key is invalidated first: the queue has room for that. */
 static void all_at_once(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
@@ -336,5 +373,6 @@ SCENARIO(kernel_rw, "kernel verbs: READ and WRITE of scatterlists, as they are a
 	too_small(tb, a, b);
 	answered(tb, a, b);
 	full(tb, a, b);
+	posted_again(tb, a, b);
 	all_at_once(tb, a, b);
 }

@@ -2,8 +2,10 @@
 /*
  * How ibv_alloc_xrc_rcv_qp treats its attributes. Those of a responder reach the device, including
  * the migration state in the transition from INIT to RTR. Those of a requester are accepted and
- * have no effect. A process cannot query them, so the scenario asks the driver.
+ * have no effect. Rights without a depth, and migration without an alternate path, are refused. A process
+ * cannot query them, so the scenario asks the driver.
  */
+#include "model/interface/macros.h"
 #include "testbench/programs.h"
 
 enum { ALT_TIMEOUT = 9, RNR_CODE = 21, DEPTH = 8, OTHER_SIDE = 0x00abcd, FIRST_PSN = 0x123456 };
@@ -43,7 +45,39 @@ static int alloc_sends_only(void *arg)
 	int mask = program_rcv_attr(p, &attr) & ~IBV_QP_MAX_DEST_RD_ATOMIC;
 
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	attr.max_dest_rd_atomic = DEPTH; /* without its bit */
 	return ibv_alloc_xrc_rcv_qp(p->pd, (struct ibv_xrc_domain *)p->xrcd, &attr, mask, &p->qpn);
+}
+
+/* Rights to read or to change need a depth, and migration an alternate path. Source: OFED's
+ * ib_uverbs_create_xrc_rcv_qp and mlx4_ib_modify_xrc_rcv_qp */
+static int alloc_refused(void *arg)
+{
+	static const struct {
+		unsigned access;
+		int without, with;
+		enum ibv_mig_state mig_state;
+		int rc;
+	} rows[] = {
+		{IBV_ACCESS_REMOTE_READ, IBV_QP_MAX_DEST_RD_ATOMIC, 0, IBV_MIG_MIGRATED, EINVAL},
+		{IBV_ACCESS_REMOTE_ATOMIC, IBV_QP_MAX_DEST_RD_ATOMIC, 0, IBV_MIG_MIGRATED, EINVAL},
+		{0, 0, IBV_QP_PATH_MIG_STATE, IBV_MIG_REARM, EINVAL},
+		{0, 0, IBV_QP_PATH_MIG_STATE, IBV_MIG_ARMED, EINVAL},
+		{0, 0, IBV_QP_PATH_MIG_STATE, IBV_MIG_MIGRATED, 0},
+	};
+	struct program *p = arg;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ibv_qp_attr attr;
+		int mask = (program_rcv_attr(p, &attr) & ~rows[i].without) | rows[i].with;
+
+		attr.qp_access_flags = rows[i].access;
+		attr.path_mig_state = rows[i].mig_state;
+		if (ibv_alloc_xrc_rcv_qp(p->pd, (struct ibv_xrc_domain *)p->xrcd, &attr, mask,
+					 &p->qpn) != rows[i].rc)
+			return (int)i + 1;
+	}
+	return 0;
 }
 
 SCENARIO(xrc_rcv_attributes,
@@ -83,5 +117,9 @@ SCENARIO(xrc_rcv_attributes,
 	must(drv_qp_query(drv_qp_find(b->dev, r.qpn), &got));
 	expect_equal(got.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
 	expect_equal(got.path_mig_state, IBV_MIG_MIGRATED);
+	expect_that(got.max_dest_rd_atomic, <=, 1); /* the device's field has no 0 */
+
+	phase("refused");
+	run_in(p, alloc_refused, &r);
 	end_worker(p);
 }
