@@ -12,9 +12,14 @@ enum { MCG_BUCKETS = 1 << (DRV_LOG_MCGS - 1) };
 /* A place in a chain: the entry with the MGID or, if there is none, the last entry. */
 struct mcg_place {
 	struct mcg_entry entry;
-	uint32_t index, previous; /* previous 0: `index` is the bucket itself */
+	uint32_t index, previous; /* a bucket has no previous entry */
 	bool found, empty_bucket;
 };
+
+static bool is_bucket(const struct mcg_place *place)
+{
+	return place->index < MCG_BUCKETS;
+}
 
 static int mcg_read(struct drv_device *dev, uint32_t index, struct mcg_entry *e)
 {
@@ -40,7 +45,7 @@ static int mcg_find(struct drv_device *dev, const uint8_t *mgid, struct mcg_plac
 		if (rc)
 			return rc;
 		if (!mcg_entry_get_members(&place->entry)) {
-			place->empty_bucket = !place->previous;
+			place->empty_bucket = is_bucket(place);
 			return 0;
 		}
 		place->found = !memcmp(mcg_entry_mgid_cptr(&place->entry), mgid, DRV_GID_BYTES);
@@ -121,7 +126,7 @@ static int entry_remove(struct drv_device *dev, struct mcg_place *place)
 	struct mcg_entry e = {0};
 	int rc = 0;
 
-	if (!place->previous) {
+	if (is_bucket(place)) {
 		freed = next;
 		if (next)
 			rc = mcg_read(dev, next, &e);
