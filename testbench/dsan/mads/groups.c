@@ -197,7 +197,7 @@ static bool group_check(const struct ask *a, const struct table *t, const struct
 	return true;
 }
 
-/* Entries behind the buckets to which chains lead. */
+/* Entries with members behind the buckets to which chains lead. */
 static unsigned numbers_linked(const struct table *t)
 {
 	static uint8_t seen[ENTRIES];
@@ -211,7 +211,7 @@ static unsigned numbers_linked(const struct table *t)
 			uint8_t *next = &seen[mcg_entry_get_next_index(e) % ENTRIES];
 
 			e = *next ? NULL : chain_next(t, e);
-			n += !!e;
+			n += e && mcg_entry_get_members(e);
 			*next = 1;
 		}
 	}

@@ -9,22 +9,25 @@
 
 enum { QKEY = 0x22222222, GRH_AREA = 40, MLID = 0xc001, LEN = 16, GROUPS = 4, ROUNDS = 3 };
 
-/* Their hash, the XOR of their bytes, is the same. */
-static void group_of(unsigned n, uint8_t *mgid)
+/* Their hash, the XOR of their words, is the same: 0 in one round of two. */
+static void group_of(unsigned round, unsigned n, uint8_t *mgid)
 {
-	static const uint8_t first[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b};
+	static const uint8_t first[][DRV_GID_BYTES] = {
+		{0xff, 0x12, 0xa0, 0x1b},
+		{0xff, 0x12, 0xa0, 0x1b, [10] = 0xff ^ 0xa0, [11] = 0x12 ^ 0x1b},
+	};
 
-	memcpy(mgid, first, sizeof(first));
+	memcpy(mgid, first[round % 2], sizeof(first[0]));
 	mgid[13] = (uint8_t)n;
 	mgid[15] = (uint8_t)n;
 }
 
 static void send_to(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
-		    struct drv_qp *y, unsigned n, bool member)
+		    struct drv_qp *y, const uint8_t *mgid, unsigned n, bool member)
 {
 	struct drv_ah_attr ah = {.dlid = MLID, .port_num = 1, .is_global = true};
 
-	group_of(n, ah.dgid);
+	memcpy(ah.dgid, mgid, DRV_GID_BYTES);
 	if (member)
 		recv_on(b, y, .wr_id = n, .len = GRH_AREA + LEN);
 	send_on(a, x, .wr_id = 9, .len = LEN, .ah = &ah, .remote_qpn = 0xffffff, .qkey = QKEY);
@@ -51,16 +54,18 @@ SCENARIO(multicast_chain, "groups of one hash bucket come and go in every order"
 			bool gone[GROUPS] = {false};
 
 			for (unsigned n = 0; n < GROUPS; n++) {
-				group_of(n, mgid);
+				group_of(round, n, mgid);
 				must(drv_mcast_attach(y, mgid, false));
 			}
 			for (unsigned k = 0; k < GROUPS; k++) {
 				name_row("%u groups have left", k + 1);
-				group_of(orders[i][k], mgid);
+				group_of(round, orders[i][k], mgid);
 				must(drv_mcast_detach(y, mgid));
 				gone[orders[i][k]] = true;
-				for (unsigned n = 0; n < GROUPS; n++)
-					send_to(tb, a, b, x, y, n, !gone[n]);
+				for (unsigned n = 0; n < GROUPS; n++) {
+					group_of(round, n, mgid);
+					send_to(tb, a, b, x, y, mgid, n, !gone[n]);
+				}
 			}
 		}
 	expect_data(b, .dst = GRH_AREA, .len = LEN);
