@@ -26,6 +26,7 @@ enum {
 	EQS_MOST = 128 - 4, /* four are reserved */
 	/* Linux mlx4_ib_query_device: of 2048 bytes and one */
 	SPARE_WQES = 33,
+	ERROR_WORDS = 16,
 };
 
 /* A device: what its answers say instead. */
@@ -466,6 +467,20 @@ static void nothing(struct dev_cap *d)
 {
 }
 
+/* Nobody has asked for the agents of the ports, and other ports have none at any time. */
+static void no_agents(struct tb *tb, struct drv_device *dev)
+{
+	static const unsigned ports[] = {1, 2, 0, 3, 200};
+	static const uint8_t mad[MAD_BYTES];
+	const struct drv_mad_addr to = {.dlid = 1, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+
+	for_each_row(i, ports)
+		must_fail(-ENODEV, drv_mad_send(dev, ports[i], QPN_GSI, &to, mad));
+	must_fail(-EINVAL, drv_port_up(dev, 0));
+	must_fail(-EINVAL, drv_port_up(dev, 3));
+	must_fail(-EINVAL, drv_port_down(dev, 3));
+}
+
 /* How many event queues for completions there are: as many as are asked for, if the device, the driver and the
  * host have as many. */
 static void vectors(struct tb *tb, struct tb_end *a)
@@ -501,9 +516,100 @@ static void vectors(struct tb *tb, struct tb_end *a)
 			break;
 		must(drv_query_device(dev, &attr));
 		expect_equal(attr.comp_vectors, rows[i].got);
+		no_agents(tb, dev);
 		go(tb, a, dev);
 	}
 	a->platform->msix_vectors = real;
+}
+
+/* --- tables of different sizes --- */
+
+static struct {
+	struct drv_srq *limit;
+	unsigned events;
+} heard;
+
+static void hears(void *arg, const struct drv_event *event)
+{
+	heard.events++;
+	if (event->type == IBV_EVENT_SRQ_LIMIT_REACHED)
+		heard.limit = event->srq;
+}
+
+static void nothing_small(struct dev_cap *d)
+{
+	dev_cap_set_log_rsvd_cqs(d, 6);
+	dev_cap_set_log_rsvd_srqs(d, 6);
+}
+
+/* An SRQ has a number that no CQ has, and is told of by that number. */
+static void srq_beyond_cqs(struct tb *tb, struct tb_end *a)
+{
+	static const struct device d = {.name = "fewer CQs than SRQs", .caps = nothing_small};
+	const struct drv_options options = {
+		.log_eq_size = 8, .no_ports = true, .log_cqs = 8, .log_srqs = 12};
+	const struct drv_srq_init init = {.max_wr = 7, .max_sge = 1};
+	struct drv_device *dev;
+	struct drv_srq *srq = NULL;
+	struct drv_pd *pd = NULL;
+
+	name_row("%s", d.name);
+	must(come_up(a, &d, &options, &dev));
+	if (!still_right())
+		return;
+	heard.limit = NULL;
+	heard.events = 0;
+	drv_event_register(dev, hears, NULL);
+	dev->srqs.last = 0x5a7;
+	must(drv_pd_alloc(dev, &pd));
+	must(drv_srq_create(pd, &init, &srq));
+	if (!still_right())
+		return;
+	expect_equal(drv_srq_num(srq) & (dev->srqs.size - 1), 0x5a7);
+	/* it has no receive, so fewer than the limit */
+	must(drv_srq_arm(srq, 3));
+	pass_time(CFG_MS(1));
+	expect_equal(heard.events, 1);
+	expect_true(heard.limit == srq);
+	drv_event_register(dev, NULL, NULL);
+	must(drv_srq_destroy(srq));
+	must(drv_pd_free(pd));
+	go(tb, a, dev);
+}
+
+/* --- an error buffer elsewhere --- */
+
+static unsigned error_words;
+
+/* The error buffer begins with the lower half of the clock, which stands in another BAR and is not 0. */
+static void errors_elsewhere(struct query_fw *q)
+{
+	query_fw_set_err_buf_bar(q, query_fw_get_clock_bar(q));
+	query_fw_set_err_buf(q, query_fw_get_clock(q) + 4);
+	query_fw_set_err_buf_size(q, error_words);
+}
+
+static void error_buffer(struct tb *tb, struct tb_end *a)
+{
+	static const struct device d = {.name = "an error buffer elsewhere",
+					.firmware = errors_elsewhere};
+	const struct drv_options options = {.log_eq_size = 8, .no_ports = true};
+	uint32_t words[ERROR_WORDS];
+	struct drv_device *dev;
+
+	name_row("%s", d.name);
+	error_words = 1;
+	must(come_up(a, &d, &options, &dev));
+	if (!still_right())
+		return;
+	memset(words, UINT8_MAX, sizeof(words));
+	must_fail(-EIO, drv_catas_check(dev, words));
+	expect_that(words[0], !=, 0);
+	expect_that(words[0], !=, UINT32_MAX);
+	for (unsigned i = 1; i < ERROR_WORDS && still_right(); i++)
+		expect_equal(words[i], 0);
+	must_fail(-EIO, drv_catas_check(dev, NULL));
+	go(tb, a, dev);
 }
 
 /* --- devices that it does not --- */
@@ -683,6 +789,8 @@ SCENARIO(bring_up_answers,
 	answers_begin(a);
 	all_differ(tb, a);
 	vectors(tb, a);
+	srq_beyond_cqs(tb, a);
+	error_buffer(tb, a);
 	refused(tb, a);
 	fewer_lanes(tb, a);
 	answers_end(a);
