@@ -237,6 +237,12 @@ static void refused_check(const struct ask *a)
 		   names);
 }
 
+/* What the device was to give back it has lost in its reset. */
+static bool ended_by_reset(const struct ask *a)
+{
+	return closes(a) && a->c->function.reset_ps > a->command.wants.begun_ps;
+}
+
 int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 {
 	if (a->c && !a->command.given && rc == -ETIMEDOUT && !device_hangs(a->c) &&
@@ -251,7 +257,7 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	if (a->command.done) {
 		refused_check(a);
 		result_check(a, rc);
-	} else if (!rc) {
+	} else if (!rc && !ended_by_reset(a)) {
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the driver returns 0, and the device has not answered yet");
 	} else {

@@ -53,6 +53,21 @@ static void calls(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must_fail(-EIO, drv_mad_call(a->dev, 1, QPN_GSI, &to, &request, &answer, CFG_MS(1)));
 }
 
+/* What ends with the device is ended; nothing else can be done. Source: Linux mlx4_internal_err_ret_value */
+static void closings(struct tb *tb, struct drv_device *dev)
+{
+	static const uint16_t ended[] = {
+		HCR_CLOSE_PORT, HCR_CLOSE_HCA, HCR_HW2SW_CQ,  HCR_HW2SW_SRQ,     HCR_HW2SW_MPT,
+		HCR_HW2SW_EQ,   HCR_2RST_QP,   HCR_UNMAP_ICM, HCR_UNMAP_ICM_AUX, HCR_UNMAP_FA};
+	static const uint16_t refused[] = {HCR_INIT_PORT, HCR_INIT_HCA, HCR_SW2HW_CQ,
+					   HCR_QUERY_CQ,  HCR_MAP_ICM,  HCR_NOP};
+
+	for_each_row(i, ended)
+		must(drv_cmd(dev, &(struct drv_raw_cmd){.op = ended[i], .in_mod = 1}));
+	for_each_row(i, refused)
+		must_fail(-EIO, drv_cmd(dev, &(struct drv_raw_cmd){.op = refused[i], .in_mod = 1}));
+}
+
 SCENARIO(dies_under_commands, "a device stops under commands: none waits for its answer for long",
 	 .no_qps = true, .stays_up = true, .of_mlx4 = "commands")
 {
@@ -72,6 +87,7 @@ SCENARIO(dies_under_commands, "a device stops under commands: none waits for its
 	expect_true(w.done);
 	expect_equal(w.rc, -EIO);
 	calls(tb, a, b);
+	closings(tb, a->dev);
 	if (!still_right())
 		return;
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
