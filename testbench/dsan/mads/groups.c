@@ -98,7 +98,27 @@ void groups_command(const struct checker *c, const void *pc)
 		t->pcs[t->n_pcs++] = pc;
 }
 
-void groups_written(const struct checker *c, const struct hcr *command)
+/* Source: Linux mlx4_qp_detach_common: the place that becomes free is cleared */
+static void rest_check(struct checker *c, uint32_t index, const struct mcg_entry *e)
+{
+	const struct table *t = table_of(c);
+	char names[NAMES_BYTES];
+
+	for (unsigned i = mcg_entry_get_members(e); i < MCG_MEMBERS_MAX; i++) {
+		if (!mcg_member_get_qpn(mcg_entry_member_const(e, i)))
+			continue;
+		checker_functions(t->pcs, t->n_pcs, names, sizeof(names));
+		checker_report(
+			c, &(struct breach){RULE_group_differs, {GUEST_MCG, index}, NULL, NULL},
+			"an entry with %u members still names qpn %06x in place %u; "
+			"entries were read and written by %s",
+			(unsigned)mcg_entry_get_members(e),
+			(unsigned)mcg_member_get_qpn(mcg_entry_member_const(e, i)), i, names);
+		return;
+	}
+}
+
+void groups_written(struct checker *c, const struct hcr *command)
 {
 	struct mcg_entry **at = &table_of(c)->entries[hcr_get_in_mod(command) % ENTRIES];
 	struct mcg_entry e;
@@ -111,6 +131,7 @@ void groups_written(const struct checker *c, const struct hcr *command)
 	if (!*at)
 		abort();
 	**at = e;
+	rest_check(c, hcr_get_in_mod(command), &e);
 }
 
 void groups_answered(const struct checker *c, const struct hcr *command,

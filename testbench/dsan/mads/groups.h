@@ -20,7 +20,7 @@ struct hcr;
 void groups_begin(const struct ask *a);
 void groups_command(const struct checker *c, const void *pc);
 /* A command writes an entry; the device has answered one. */
-void groups_written(const struct checker *c, const struct hcr *command);
+void groups_written(struct checker *c, const struct hcr *command);
 void groups_answered(const struct checker *c, const struct hcr *command,
 		     const struct hca_command_answer *answer);
 /* The call has succeeded; `numbers`: entries outside of the buckets that the driver holds for used. */

@@ -2,9 +2,10 @@
 /*
  * Three groups stand in one chain of the multicast table, with members of which some block their own packets.
  * Each command of each step is refused in turn: the step fails, no group changes, and no place is lost. The next try
- * succeeds.
+ * succeeds. The table has a last place.
  */
 /* behaviours: MCG-chain FAULT-command-status */
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/harm.h"
 
 enum { QKEY = 0x22222222, GROUPS = 3, TIMES_MAX = 8 };
@@ -57,6 +58,35 @@ static void stepped(struct tb *tb, struct tb_end *a, const struct step *s,
 	}
 }
 
+/* Only the last place behind the buckets is free: a second group of the chain gets it, and a third one gets none
+ * until that one has gone. */
+static void last_place(struct tb *tb, struct tb_end *a, struct drv_qp *qp)
+{
+	struct drv_bitmap *places = &a->dev->mcgs;
+	const uint32_t words = places->size / 64;
+	const uint64_t is = places->words[words - 1];
+	uint8_t mgids[GROUPS][DRV_GID_BYTES];
+
+	name_row("%s", "the last place");
+	for (unsigned n = 0; n < GROUPS; n++)
+		group_of(n, mgids[n]);
+	expect_equal(places->used, 0);
+	expect_equal(places->size, (1u << DRV_LOG_MCGS) / 2);
+	memset(places->words, UINT8_MAX, words * sizeof(*places->words));
+	places->words[words - 1] = is | UINT64_MAX >> 1;
+	must(drv_mcast_attach(qp, mgids[0], true));
+	must(drv_mcast_attach(qp, mgids[1], false));
+	expect_equal(places->words[words - 1], UINT64_MAX);
+	must_fail(-ENOMEM, drv_mcast_attach(qp, mgids[2], false));
+	must_fail(-EINVAL, drv_mcast_detach(qp, mgids[2]));
+	must(drv_mcast_detach(qp, mgids[1]));
+	must(drv_mcast_attach(qp, mgids[2], false));
+	must(drv_mcast_detach(qp, mgids[0]));
+	must(drv_mcast_detach(qp, mgids[2]));
+	expect_equal(places->words[words - 1], UINT64_MAX >> 1);
+	memset(places->words, 0, words * sizeof(*places->words));
+}
+
 SCENARIO(multicast_entries,
 	 "each command that changes a chain of groups is refused in turn: no group changes, "
 	 "and no place is lost",
@@ -84,6 +114,7 @@ SCENARIO(multicast_entries,
 	must_fail(-EINVAL, drv_mcast_attach(uc, mgid, false));
 	must_fail(-EINVAL, drv_mcast_attach(a->qp[0], mgid, false));
 	destroy_qp(uc);
+	last_place(tb, a, qps[1]);
 	for_each_row(i, qps)
 		destroy_qp(qps[i]);
 }
