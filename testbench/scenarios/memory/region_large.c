@@ -2,7 +2,8 @@
 /*
  * A region of more than 128 MiB has more translations (MTT entries) than one chunk of ICM holds.
  * Bytes in its first and last page, and on both sides of each chunk's end, are where they belong.
- * Then the region goes, a second one takes its translations, and the ICM chunks come and go.
+ * Then the region goes, a second one takes its translations, and the ICM chunks come and go. A third one
+ * has huge pages.
  */
 /* behaviours: MEM-large */
 #include "testbench/services.h"
@@ -36,8 +37,9 @@ SCENARIO(region_large, "regions of 256 MiB: their translations are in several ch
 	uint8_t *memory = ops->pages_alloc(b->platform, (size_t)PAGES * PAGE, &bus);
 
 	expect_true(memory);
-	for (unsigned round = 0; round < 2 && still_right(); round++) {
-		must(drv_mr_reg_iova(b->pd, memory, (uint64_t)PAGES * PAGE, bus, access, &mr));
+	for (unsigned round = 0; round < 3 && still_right(); round++) {
+		must(drv_mr_reg_iova(b->pd, memory, (uint64_t)PAGES * PAGE, bus,
+				     round < 2 ? access : access | IBV_ACCESS_HUGETLB, &mr));
 		if (!still_right())
 			break;
 		write_and_look(tb, a, memory, mr, bus);
