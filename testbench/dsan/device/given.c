@@ -161,17 +161,29 @@ static const uint8_t needed_events[] = {
 	EVENT_SRQ_LIMIT,          EVENT_PORT_MNG_CHG,
 };
 
+static bool has_port_events(const struct checker *c)
+{
+	return c->given.has_cap &&
+	       dev_cap_get_flags(&c->given.cap) & UINT64_C(1) << DEV_CAP_PORT_MNG_CHG;
+}
+
 static void mask_check(struct checker *c, uint64_t mask)
 {
 	char text[CHAIN_BYTES], names[CHAIN_BYTES / 2];
 
+	if (c->given.has_cap && !has_port_events(c) && mask >> EVENT_PORT_MNG_CHG & 1) {
+		trail_format(names, sizeof(names));
+		snprintf(text, sizeof(text),
+			 "the mask of events has bit %u, and the device has no such event; behind "
+			 "%s",
+			 EVENT_PORT_MNG_CHG, names);
+		report_now(c, RULE_context_differs,
+			   (struct guest_object){GUEST_COMMAND, HCR_MAP_EQ}, text);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(needed_events); i++) {
 		const unsigned type = needed_events[i];
 
-		if (mask >> type & 1 ||
-		    (type == EVENT_PORT_MNG_CHG &&
-		     !(c->given.has_cap &&
-		       dev_cap_get_flags(&c->given.cap) & UINT64_C(1) << DEV_CAP_PORT_MNG_CHG)))
+		if (mask >> type & 1 || (type == EVENT_PORT_MNG_CHG && !has_port_events(c)))
 			continue;
 		trail_format(names, sizeof(names));
 		snprintf(text, sizeof(text),

@@ -397,6 +397,7 @@ static struct expected {
 	unsigned port; /* 0: an event of an object */
 	uint32_t number;
 	const void *pc;
+	struct calls by; /* that told the newest of them */
 } expected[HOSTS];
 
 static struct expected *expected_of(const struct checker *c)
@@ -519,6 +520,7 @@ void told_event(struct checker *c, const struct drv_event *event)
 	if (more && event->type == x->types[x->told] && event->port == x->port &&
 	    event_number(event) == x->number) {
 		x->told++;
+		chain_take(&x->by);
 		return;
 	}
 	if (!more &&
@@ -539,12 +541,16 @@ void told_event(struct checker *c, const struct drv_event *event)
 void told_eqes_end(struct checker *c, const void *pc)
 {
 	struct expected *x = expected_of(c);
+	char names[CHAIN_BYTES] = "";
 
 	x->of_port_info = false;
 	if (x->told == x->n)
 		return;
+	if (x->told)
+		chain_format(&x->by, names, sizeof(names));
 	checker_report(c, &(struct breach){RULE_event_differs, {0}, x->pc, pc},
-		       "users are not told of an EQE, event %d of port %u, number 0x%x",
-		       x->types[x->told], x->port, x->number);
+		       "users are not told of an EQE, event %d of port %u, number 0x%x%s%s",
+		       x->types[x->told], x->port, x->number,
+		       x->told ? "; what it says before was told by " : "", names);
 	x->told = x->n;
 }

@@ -515,6 +515,10 @@ static void vectors(struct tb *tb, struct tb_end *a)
 		must(come_up(a, &rows[i].device, &options, &dev));
 		if (!still_right())
 			break;
+		/* only the queues of completions are as large as was asked for */
+		for (unsigned n = 0; n < dev->n_eqs; n++)
+			expect_equal(dev->eqs[n].entries,
+				     1u << (n ? options.log_eq_size : DRV_ASYNC_EQ_LOG_SIZE));
 		no_agents(tb, dev);
 		must(drv_query_device(dev, &attr));
 		expect_equal(attr.comp_vectors, rows[i].got);

@@ -9,7 +9,7 @@
 /* behaviours: CMD-polling */
 #include "testbench/harm.h"
 
-enum { ENTRIES = 4, PATIENCE_S = 30, LATE_S = 15, SHORT_S = 1, HANG_S = 5 };
+enum { ENTRIES = 4, PATIENCE_S = 30, LATE_S = 15, SHORT_S = 1, HANG_S = 5, POLL_MS = 5 };
 
 static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [15] = 7};
 
@@ -53,6 +53,8 @@ static void wait_for(struct tb *tb, struct tb_end *a, struct drv_device *dev)
 	late_read(a, "firmware", CFG_S(LATE_S));
 	must(drv_cmd(dev, &cmd));
 	expect_that(tb_now(tb) - begun, >=, CFG_S(LATE_S));
+	/* polls become less frequent, and not more so than this */
+	expect_that(tb_now(tb) - begun, <, CFG_S(LATE_S) + CFG_MS(POLL_MS));
 	late_read(a, "firmware", CFG_S(HANG_S));
 	cmd.timeout_ps = CFG_S(SHORT_S);
 	begun = tb_now(tb);
