@@ -222,3 +222,22 @@ SCENARIO(bring_up_refused_ports,
 	expect_equal(probe(a), 0);
 	all_is_back(tb, a);
 }
+
+/* An Ethernet port cannot do without its MTU, its MAC or its GIDs. */
+SCENARIO(bring_up_refused_eth,
+	 "each command of bring-up fails in turn, of a device with two Ethernet ports: all is "
+	 "undone",
+	 .bare = true, .of_mlx4 = "Ethernet",
+	 .settings = {"sim.time_limit=0", "hca.ports=2", "hca.port1.type=eth",
+		      "hca.port2.type=eth"})
+{
+	unsigned tolerated = 0;
+
+	host.pages = host.irqs = NEVER;
+	host.real = a->platform->ops;
+	host.ops = *host.real;
+	expect_that(commands(tb, a, &tolerated), >, 40);
+	expect_equal(tolerated, 1 + 2); /* the size of pages; the name of each port */
+	expect_equal(probe(a), 0);
+	all_is_back(tb, a);
+}

@@ -142,6 +142,11 @@ static void frames(struct tb *tb, struct tb_end *a)
 		expect_equal(attr.active_mtu, rows[i].active);
 		expect_equal(attr.pkey_count, 1);
 		expect_equal(attr.gid_count, DRV_ETH_TABLE);
+		/* Source: Linux eth_link_query_port */
+		expect_equal(attr.max_mtu, IBV_MTU_4096);
+		expect_equal(attr.active_width, LINK_WIDTH_4X);
+		expect_equal(attr.active_speed, LINK_SPEED_QDR);
+		expect_equal(attr.cap_mask, 1u << PORT_CAP_CM);
 	}
 	drv_eth_get(a->dev, OTHER, &is);
 	expect_true(!memcmp(&is, &other, sizeof(is)));
