@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subnet manager writes the second block of b's P_Key table. The entry can be queried, and the
+ * The subnet manager writes the second block of b's P_Key table. Its entries can be queried, and the
  * MADs of QP1 keep the P_Key at the beginning of the table.
  */
 /* behaviours: IBA-14.2.5.7-pkeytable-blocks */
 #include "testbench/manage.h"
+
+#include <errno.h>
 
 enum { FULL = 0xffff, OTHER = 0x8055, PKEYS_PER_BLOCK = 32 };
 
@@ -13,7 +15,8 @@ static void write_block(struct tb *tb, struct tb_end *a, struct tb_end *b, uint3
 	struct pkey_table block = {{0}};
 	struct smp answer;
 
-	pkey_table_set(&block, 0, pkey);
+	for (unsigned i = 0; i < PKEYS_PER_BLOCK; i++)
+		pkey_table_set(&block, i, pkey ? pkey + i : 0);
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .mod = 1, .hops = 1,
 	    .data = &block);
 	expect_event(b, IBV_EVENT_PKEY_CHANGE);
@@ -26,8 +29,11 @@ SCENARIO(mad_pkey_block, "P_Key table: the second block does not change what MAD
 	uint16_t pkey = 0;
 
 	write_block(tb, a, b, OTHER);
-	must(drv_query_pkey(b->dev, 1, PKEYS_PER_BLOCK, &pkey));
-	expect_equal(pkey, OTHER);
+	for (unsigned i = 0; i < PKEYS_PER_BLOCK && still_right(); i++) {
+		must(drv_query_pkey(b->dev, 1, PKEYS_PER_BLOCK + i, &pkey));
+		expect_equal(pkey, OTHER + i);
+	}
+	must_fail(-EINVAL, drv_query_pkey(b->dev, 1, 2 * PKEYS_PER_BLOCK, &pkey));
 	pass_time(CFG_US(100));
 	check_mads();
 	ask(a, &answer, .mgmt_class = MAD_CLASS_PERF, .attr = CM_ATTR_CLASS_PORT_INFO,

@@ -152,7 +152,7 @@ static void set_lid(struct tb *tb, struct tb_end *b, unsigned lid)
 }
 
 /* The port has another P_Key in its first place when it goes down. Coming up it has the default one, with
- * which its QP1 sends. */
+ * which its QP1 sends. The first port has another one all the time. */
 static void comes_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI};
@@ -166,6 +166,7 @@ static void comes_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	say(tb, b, 0, MAD_METHOD_GET, SMP_ATTR_PKEY_TABLE, 0, &pkeys, 0);
 	pkey_table_set(&pkeys, 0, OTHER + 7);
 	say(tb, b, 0, MAD_METHOD_SET, SMP_ATTR_PKEY_TABLE, 0, &pkeys, 0);
+	write_pkeys(b, 1, 0, OTHER + 9);
 	must(drv_query_port(b->dev, PORT, &now));
 	before = now.lid;
 	must(drv_port_down(b->dev, PORT));
