@@ -468,6 +468,14 @@ static bool came_from(const struct drv_mad_agent *a, unsigned qpn, const struct 
 	       !drv_eth_way_back(a->dev, a->port, wc, grh, &from->ah);
 }
 
+/* Datagrams of subnet management come to QP0, and no others. Source: IBA 13.5.1, Linux validate_mad */
+static bool came_to_right_queue(const struct mad_hdr *hdr, unsigned qpn)
+{
+	const uint32_t mgmt_class = mad_hdr_get_mgmt_class(hdr);
+
+	return (mgmt_class == MAD_CLASS_SUBN_LID || mgmt_class == MAD_CLASS_SUBN_DR) == !qpn;
+}
+
 static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
 			   const uint8_t *buf)
 {
@@ -478,7 +486,7 @@ static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct d
 	if (wc->byte_len < MAD_RECV_BYTES || !came_from(a, qpn, wc, buf, &from))
 		return;
 	memcpy(&smp, buf + UD_GRH_AREA, sizeof(smp));
-	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION)
+	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION || !came_to_right_queue(hdr, qpn))
 		return;
 	if (mad_hdr_get_mgmt_class(hdr) == MAD_CLASS_SUBN_DR && !drv_smi_receive(&smp, a->port))
 		return;
