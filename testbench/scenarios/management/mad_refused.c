@@ -111,6 +111,50 @@ static void routes_in(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
 }
 
+/* A datagram of subnet management comes to QP0, and any other one to QP1. Source: IBA 13.5.1, Linux
+ * validate_mad */
+static void wrong_queues(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const struct {
+		unsigned qpn, mgmt_class, attr;
+		bool right;
+	} rows[] = {{QPN_GSI, MAD_CLASS_SUBN_LID, SMP_ATTR_PKEY_TABLE, false},
+		    {QPN_GSI, MAD_CLASS_SUBN_DR, SMP_ATTR_PKEY_TABLE, false},
+		    {QPN_SMI, MAD_CLASS_PERF, CM_ATTR_CLASS_PORT_INFO, false},
+		    {QPN_SMI, CLASS, SMP_ATTR_NODE_INFO, false},
+		    {QPN_SMI, MAD_CLASS_SUBN_LID, SMP_ATTR_NODE_INFO, true},
+		    {QPN_GSI, MAD_CLASS_PERF, CM_ATTR_CLASS_PORT_INFO, true}};
+	struct counter c = {0};
+	uint16_t pkey = OTHER;
+
+	must(drv_mad_serve(b->dev, PORT, CLASS, heard, &c));
+	for_each_row(i, rows) {
+		const struct drv_mad_addr to = {
+			.dlid = b->lid, .qpn = rows[i].qpn, .qkey = rows[i].qpn ? QKEY_GSI : 0};
+		const bool set = rows[i].attr == SMP_ATTR_PKEY_TABLE;
+		struct smp answer,
+			request = mad_of(rows[i].mgmt_class, set ? MAD_METHOD_SET : MAD_METHOD_GET,
+					 rows[i].attr);
+
+		name_row("QP%u, class 0x%02x", rows[i].qpn, rows[i].mgmt_class);
+		if (rows[i].mgmt_class == MAD_CLASS_SUBN_DR) {
+			mad_hdr_set_hop_count(smp_hdr(&request), 1);
+			smp_initial_path_ptr(&request)[1] = PORT;
+		}
+		pkey_table_set((struct pkey_table *)(void *)smp_data_ptr(&request), 0,
+			       PKEY_DEFAULT);
+		pkey_table_set((struct pkey_table *)(void *)smp_data_ptr(&request), 1, OTHER);
+		must_fail(rows[i].right ? 0 : -ETIMEDOUT,
+			  drv_mad_call(a->dev, PORT, rows[i].qpn, &to, &request, &answer,
+				       CFG_MS(ANSWER_MS)));
+		must(drv_query_pkey(b->dev, PORT, 1, &pkey));
+		expect_equal(pkey, 0);
+	}
+	name_row("%s", "");
+	expect_equal(c.heard, 0);
+	drv_mad_unserve(b->dev, PORT, CLASS);
+}
+
 static void refused_by_device(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
@@ -157,6 +201,7 @@ SCENARIO(mad_refused, "MADs that are refused or discarded, and servers that find
 	ignore_packets();
 	places(tb, a, b);
 	servers(tb, b);
+	wrong_queues(tb, a, b);
 	routes_in(tb, a, b);
 	refused_by_device(tb, a, b);
 	no_place(tb, a, b);
