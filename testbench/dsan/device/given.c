@@ -159,6 +159,8 @@ static const uint8_t needed_events[] = {
 	EVENT_WQ_INVAL_REQ_ERROR, EVENT_WQ_ACCESS_ERROR,
 	EVENT_SRQ_CATAS_ERROR,    EVENT_SRQ_QP_LAST_WQE,
 	EVENT_SRQ_LIMIT,          EVENT_PORT_MNG_CHG,
+	EVENT_EEC_CATAS_ERROR,    EVENT_ECC_DETECT,
+	EVENT_OP_REQUIRED,        EVENT_FATAL_WARNING,
 };
 
 static bool has_port_events(const struct checker *c)

@@ -6,6 +6,7 @@
  * another's place shows nowhere.
  */
 /* behaviours: HCA-answers */
+#include "host_driver/mlx4/connect.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/engine/base/engine.h"
 #include "model/interface/commands.h"
@@ -531,6 +532,7 @@ static void vectors(struct tb *tb, struct tb_end *a)
 
 static struct {
 	struct drv_srq *limit;
+	struct drv_qp *qp;
 	unsigned events;
 } heard;
 
@@ -539,6 +541,8 @@ static void hears(void *arg, const struct drv_event *event)
 	heard.events++;
 	if (event->type == IBV_EVENT_SRQ_LIMIT_REACHED)
 		heard.limit = event->srq;
+	if (event->type == IBV_EVENT_SQ_DRAINED)
+		heard.qp = event->qp;
 }
 
 static void nothing_small(struct dev_cap *d)
@@ -578,6 +582,53 @@ static void srq_beyond_cqs(struct tb *tb, struct tb_end *a)
 	expect_true(heard.limit == srq);
 	drv_event_register(dev, NULL, NULL);
 	must(drv_srq_destroy(srq));
+	must(drv_pd_free(pd));
+	go(tb, a, dev);
+}
+
+/* A queue pair has a number that no CQ has. */
+static void qp_beyond_cqs(struct tb *tb, struct tb_end *a)
+{
+	static const struct device d = {.name = "fewer CQs than queue pairs",
+					.caps = nothing_small};
+	const struct drv_options options = {
+		.log_eq_size = 8, .no_ports = true, .log_cqs = 8, .log_qps = 12};
+	struct drv_qp_init init = {
+		.type = IBV_QPT_RC,
+		.cap = {.max_send_wr = 3, .max_recv_wr = 3, .max_send_sge = 1, .max_recv_sge = 1}};
+	const struct drv_rc_path path = drv_rc_path_default(5, 0x777);
+	struct drv_device *dev;
+	struct drv_cq *cq = NULL;
+	struct drv_pd *pd = NULL;
+	struct drv_qp *qp = NULL;
+
+	name_row("%s", d.name);
+	must(come_up(a, &d, &options, &dev));
+	if (!still_right())
+		return;
+	heard.qp = NULL;
+	heard.events = 0;
+	drv_event_register(dev, hears, NULL);
+	dev->qps.last = 0xa35;
+	must(drv_pd_alloc(dev, &pd));
+	must(drv_cq_create(dev, 7, 0, &cq));
+	if (!still_right())
+		return;
+	init.send_cq = init.recv_cq = cq;
+	must(drv_qp_create(pd, &init, &qp));
+	if (!still_right())
+		return;
+	expect_equal(drv_qp_num(qp) & (dev->qps.size - 1), 0xa35);
+	must(drv_qp_connect(qp, &path));
+	must(drv_qp_modify(qp,
+			   &(struct drv_qp_attr){.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1},
+			   IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
+	pass_time(CFG_MS(1));
+	expect_equal(heard.events, 1);
+	expect_true(heard.qp == qp);
+	drv_event_register(dev, NULL, NULL);
+	must(drv_qp_destroy(qp));
+	must(drv_cq_destroy(cq));
 	must(drv_pd_free(pd));
 	go(tb, a, dev);
 }
@@ -801,6 +852,7 @@ SCENARIO(bring_up_answers,
 	all_differ(tb, a);
 	vectors(tb, a);
 	srq_beyond_cqs(tb, a);
+	qp_beyond_cqs(tb, a);
 	error_buffer(tb, a);
 	refused(tb, a);
 	fewer_lanes(tb, a);

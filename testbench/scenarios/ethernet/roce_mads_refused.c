@@ -61,6 +61,7 @@ SCENARIO(roce_mads_refused, "datagrams from a GID that the port does not have", 
 	 .any_packets = true, .of_mlx4 = "Ethernet ports", .settings = {"hca.port1.type=eth"})
 {
 	const struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
+	uint8_t none[MAD_BYTES] = {0};
 	struct counter c = {0};
 	unsigned refused = 0, right = 0;
 
@@ -80,6 +81,9 @@ SCENARIO(roce_mads_refused, "datagrams from a GID that the port does not have", 
 	expect_equal(c.heard, right);
 	expect_equal(c.wrong, 0);
 	drv_mad_unserve(b->dev, PORT, CLASS);
+	/* the port has no QP0 */
+	must_fail(-ENODEV, drv_mad_send(a->dev, PORT, QPN_SMI, &to, none));
+	must_fail(-ENODEV, drv_mad_call(a->dev, PORT, QPN_SMI, &to, none, none, CFG_MS(1)));
 	ignore_events(a);
 	ignore_events(b);
 	must(drv_port_down(a->dev, PORT));

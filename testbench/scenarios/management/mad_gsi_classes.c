@@ -82,4 +82,7 @@ SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on 
 	    .attr = 0x10, .dlid = a->lid, .silent = true);
 	expect_equal(s.requests, 4);
 	drv_mad_register(a->dev, PORT, NULL, NULL);
+	ask(b, &answer, .mgmt_class = MAD_CLASS_CM, .class_version = 2, .attr = 0x10,
+	    .dlid = a->lid, .silent = true);
+	expect_equal(s.requests, 4);
 }
