@@ -189,6 +189,20 @@ static void macs(struct tb *tb, struct tb_end *a)
 	first_gid_is(tb, a, was);
 }
 
+/* A port goes down and comes up again, and the other one stays up. */
+static void one_goes(struct tb *tb, struct tb_end *a)
+{
+	struct drv_port_attr other;
+
+	ignore_events(a);
+	must(drv_port_down(a->dev, PORT));
+	must(drv_port_wait(a->dev, PORT, IBV_PORT_DOWN, tb_now(tb) + CFG_MS(1)));
+	must(drv_query_port(a->dev, OTHER, &other));
+	expect_equal(other.state, IBV_PORT_ACTIVE);
+	must(drv_port_up(a->dev, PORT));
+	must(drv_port_wait(a->dev, PORT, IBV_PORT_ACTIVE, tb_now(tb) + CFG_S(5)));
+}
+
 SCENARIO(eth_tables,
 	 "the tables of an Ethernet port to their last entry, and what is refused beside it",
 	 .settings = {"hca.ports=2", "hca.port1.type=eth", "hca.port2.type=eth"},
@@ -199,4 +213,6 @@ SCENARIO(eth_tables,
 	gids(tb, a);
 	frames(tb, a);
 	macs(tb, a);
+	ignore_events(b);
+	one_goes(tb, a);
 }
