@@ -8,9 +8,74 @@
 /* behaviours: IBA-12.9-retries IBA-12.9-mra IBA-12.6.7-reject-timeout */
 #include "testbench/connect.h"
 
-enum { SERVICE = 7, CODE = 14, RETRIES = 2, MRA_CODE = 19 };
+enum {
+	SERVICE = 7,
+	CODE = 14,
+	RETRIES = 2,
+	MRA_CODE = 19,
+	LIFE = 10,
+	SLOW_LIFE = 17,
+	SLOW_CODE = 18
+};
 
 #define UNIT_PS UINT64_C(4096000)
+
+/* Nobody answers either of two ids. The second one is given up first, long before the first one. Then the
+ * time-wait of the second connection is over before that of the first one. */
+static void two_wait(struct tb *tb, struct tb_end *a, const struct sa_path_rec *path)
+{
+	const uint64_t short_ps = (UNIT_PS << CODE) + 2 * (UNIT_PS << LIFE);
+	struct conn *slow = conn_new(a), *fast = conn_new(a), *listener, *peers[2];
+	struct sa_path_rec slow_path = *path, fast_path = *path;
+	uint64_t sent = tb_now(tb);
+
+	phase("two wait, and the second one not so long");
+	slow_path.packet_life_time = SLOW_LIFE;
+	fast_path.packet_life_time = LIFE;
+	lose_mad(a_to_b, .times = 2);
+	conn_request(slow, .service = SERVICE, .path = &slow_path, .response_timeout = SLOW_CODE,
+		     .no_retries = true);
+	conn_request(fast, .service = SERVICE, .path = &fast_path, .response_timeout = CODE,
+		     .no_retries = true);
+	expect_cm(fast, IB_CM_REQ_ERROR);
+	if (!still_right())
+		return;
+	expect_that(fast->last.time_ps, >=, sent + short_ps);
+	expect_that(fast->last.time_ps, <, sent + short_ps + CFG_MS(1));
+	expect_cm(slow, IB_CM_REQ_ERROR);
+	expect_that(slow->last.time_ps, >, sent + (UNIT_PS << SLOW_CODE));
+	conn_end(slow);
+	conn_end(fast);
+
+	listener = conn_listen(a->peer, SERVICE);
+	slow = conn_new(a);
+	fast = conn_new(a);
+	peers[0] = conn_establish(slow, listener, .service = SERVICE, .path = &slow_path);
+	peers[1] = conn_establish(fast, listener, .service = SERVICE, .path = &fast_path);
+	for (unsigned i = 0; i < 2 && still_right(); i++) {
+		struct conn *c = i ? fast : slow;
+
+		must(ib_send_cm_dreq(c->id, NULL, 0));
+		expect_cm(peers[i], IB_CM_DREQ_RECEIVED);
+		if (still_right())
+			must(ib_send_cm_drep(peers[i]->id, NULL, 0));
+		expect_cm(c, IB_CM_DREP_RECEIVED);
+	}
+	expect_cm(fast, IB_CM_TIMEWAIT_EXIT);
+	if (!still_right())
+		return;
+	expect_state(slow, IB_CM_TIMEWAIT);
+	expect_equal(slow->count, 0);
+	expect_cm(slow, IB_CM_TIMEWAIT_EXIT);
+	expect_that(slow->last.time_ps, >, fast->last.time_ps + (UNIT_PS << SLOW_LIFE));
+	for (unsigned i = 0; i < 2; i++) {
+		expect_cm(peers[i], IB_CM_TIMEWAIT_EXIT);
+		conn_end(peers[i]);
+	}
+	conn_end(slow);
+	conn_end(fast);
+	conn_end(listener);
+}
 
 SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .any_packets = true)
 {
@@ -106,4 +171,5 @@ SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .
 	conn_end(server);
 	conn_end(client);
 	conn_end(listener);
+	two_wait(tb, a, &path);
 }

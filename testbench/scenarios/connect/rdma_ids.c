@@ -113,6 +113,18 @@ static int bound(struct rdma_event_channel *channel)
 		       : 0;
 }
 
+/* Who listens without an address says the port that it was given. */
+static int listens_anywhere(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) || rdma_listen(id, 1) ||
+	    rdma_get_local_addr(id)->sa_family != AF_INET || ntohs(rdma_get_src_port(id)) < FIRST ||
+	    ntohs(rdma_get_src_port(id)) > LAST)
+		return __LINE__;
+	return rdma_destroy_id(id) ? __LINE__ : 0;
+}
+
 /* Two ids have the port at different addresses, and one listens. The other one goes. */
 static int not_listening(struct rdma_event_channel *channel)
 {
@@ -309,6 +321,7 @@ static int alone(void *arg)
 	int rc = channel ? names() : __LINE__;
 
 	rc = rc ? rc : bound(channel);
+	rc = rc ? rc : listens_anywhere(channel);
 	rc = rc ? rc : not_listening(channel);
 	rc = rc ? rc : options(channel);
 	rc = rc ? rc : free_ports(channel);
@@ -327,6 +340,17 @@ static struct rdma_cm_id *request_of(struct rdma_event_channel *channel)
 	return ip_next(channel, RDMA_CM_EVENT_CONNECT_REQUEST, &id) ? NULL : id;
 }
 
+/* The number of the first packet that the peer sends. */
+static int64_t first_psn(struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+	int mask;
+
+	if (rdma_init_qp_attr(id, &attr, &mask) || !(mask & IBV_QP_RQ_PSN))
+		return -1;
+	return attr.rq_psn;
+}
+
 static int server(void *arg)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
@@ -335,6 +359,7 @@ static int server(void *arg)
 	struct rdma_cm_id *listener, *id, *ud;
 	struct sockaddr_in any;
 	struct ibv_cq *cq = NULL;
+	int64_t psn;
 	int mask;
 
 	if (rdma_create_id(channel, &listener, &contexts[1], RDMA_PS_TCP) ||
@@ -349,6 +374,7 @@ static int server(void *arg)
 	id = request_of(channel);
 	if (!id || id->context != &contexts[1] || id->ps != RDMA_PS_TCP || ip_make_qp(id, &cq, 2))
 		return __LINE__;
+	psn = first_psn(id);
 	FAILS(rdma_accept(id, &too_long), EINVAL);
 	if (!has_state(id, IBV_QPS_ERR) || rdma_reject(id, NULL, 0))
 		return __LINE__;
@@ -356,7 +382,10 @@ static int server(void *arg)
 	if (rdma_destroy_id(id))
 		return __LINE__;
 	id = request_of(channel);
-	if (!id || ip_make_qp(id, &cq, 2) || rdma_accept(id, NULL) ||
+	/* a packet of an old connection is none of the new one */
+	if (!id || psn < 0 || first_psn(id) < 0 || first_psn(id) == psn)
+		return __LINE__;
+	if (ip_make_qp(id, &cq, 2) || rdma_accept(id, NULL) ||
 	    ip_next(channel, RDMA_CM_EVENT_ESTABLISHED, NULL) ||
 	    ip_next(channel, RDMA_CM_EVENT_DISCONNECTED, NULL) || rdma_disconnect(id))
 		return __LINE__;

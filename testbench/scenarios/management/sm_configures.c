@@ -18,7 +18,8 @@ enum {
 	OTHER = 0x8055,
 	RETRIES = 2,
 	ODD_SL = 5,
-	TIMEOUT_MS = 20
+	TIMEOUT_MS = 20,
+	SET_ACTIVE = 11 /* the packet to the peer */
 };
 
 static void options(struct tb *tb, struct tb_end *a)
@@ -95,6 +96,7 @@ static void configured(struct tb *tb, struct tb_end *a, struct tb_end *b)
 				     .mtu = IBV_MTU_1024,
 				     .vls = VLS,
 				     .activate_delay_ps = CFG_MS(5)};
+	struct sm_options quick = o;
 	struct sm_result r;
 	uint16_t pkey = 0;
 	uint64_t begun;
@@ -102,6 +104,16 @@ static void configured(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	phase("all options");
 	for (unsigned hops = 0; hops < 2; hops++)
 		write_pkeys(a, PORT, hops, OTHER);
+	/* the pause is before the first of the ports is active */
+	quick.smp_timeout_ps = CFG_MS(1);
+	quick.smp_retries = RETRIES;
+	for (unsigned i = 0; i <= RETRIES; i++)
+		drop_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = SET_ACTIVE + i);
+	begun = tb_now(tb);
+	must_fail(-ETIMEDOUT, sm_run(a->dev, PORT, &quick, &r));
+	expect_that(tb_now(tb) - begun, >=, o.activate_delay_ps);
+	expect_equal(r.own.state, IBV_PORT_ARMED);
+	expect_equal(r.peer.state, IBV_PORT_ARMED);
 	begun = tb_now(tb);
 	must(sm_run(a->dev, PORT, &o, &r));
 	expect_that(tb_now(tb) - begun, >=, o.activate_delay_ps);
