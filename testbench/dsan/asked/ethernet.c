@@ -4,6 +4,7 @@
 
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/hear/trail.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -143,6 +144,28 @@ void ethernet_receive_check(const struct ask *a, unsigned port, uint32_t qpn)
 			     {"mcast", eth_rqp_get_mcast(r), qpn},
 			     {"mcast_mode, is it on", !!eth_rqp_get_mcast_mode(r), !!qpn}},
 		     3);
+}
+
+void ethernet_qp_gone(const struct ask *a, uint32_t qpn)
+{
+	char names[CHAIN_BYTES];
+	struct calls now;
+
+	for (unsigned port = 1; a->c && port < PORTS; port++) {
+		const struct port *p = port_of(a->c, port);
+		const struct eth_rqp *r = (const void *)p->receivers.bytes;
+
+		if (!p->receivers.given || !eth_rqp_get_mcast_mode(r) ||
+		    eth_rqp_get_base_qpn(r) != qpn)
+			continue;
+		chain_take(&now);
+		chain_format(&now, names, sizeof(names));
+		checker_report(a->c,
+			       &(struct breach){RULE_object_in_use, {GUEST_QP, qpn}, NULL, NULL},
+			       "the queue pair is destroyed, and port %u still gives its frames to "
+			       "it; by %s",
+			       port, names);
+	}
 }
 
 void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MAC_BYTES])

@@ -13,6 +13,8 @@ void ethernet_command_done(struct checker *c, const struct hcr *command,
 void ethernet_general_check(const struct ask *a, unsigned port, const struct drv_eth_config *asked);
 /* 0: nobody gets frames. */
 void ethernet_receive_check(const struct ask *a, unsigned port, uint32_t qpn);
+/* It has been destroyed: no port gives its frames to it any more. */
+void ethernet_qp_gone(const struct ask *a, uint32_t qpn);
 void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MAC_BYTES]);
 /* NULL: the entry is free. */
 void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,

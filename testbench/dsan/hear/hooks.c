@@ -4,6 +4,7 @@
  * gives each caller of drv_x() the function __wrap_drv_x(), and __real_drv_x() is the driver's own
  * (option --wrap). Calls within one file of the driver are not heard.
  */
+#include "testbench/dsan/asked/ethernet.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/own/cq_waits.h"
 #include "testbench/dsan/device/dead.h"
@@ -339,8 +340,10 @@ W(int, drv_qp_destroy, struct drv_qp *qp)
 	rc = hooks_gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
 	if (!rc && port)
 		asked_port_check(&a, port, false);
-	if (!rc && !drv_is_dead(a.dev))
+	if (!rc && !drv_is_dead(a.dev)) {
 		groups_qp_gone(&a, a.number);
+		ethernet_qp_gone(&a, a.number);
+	}
 	if (!rc) {
 		asked_reset_end(&a, receives);
 		asked_reset_end(&a, sends);
