@@ -27,6 +27,7 @@ static void two_wait(struct tb *tb, struct tb_end *a, const struct sa_path_rec *
 	const uint64_t short_ps = (UNIT_PS << CODE) + 2 * (UNIT_PS << LIFE);
 	struct conn *slow = conn_new(a), *fast = conn_new(a), *listener, *peers[2];
 	struct sa_path_rec slow_path = *path, fast_path = *path;
+	struct ib_cm_counters counters = {0};
 	uint64_t sent = tb_now(tb);
 
 	phase("two wait, and the second one not so long");
@@ -52,6 +53,11 @@ static void two_wait(struct tb *tb, struct tb_end *a, const struct sa_path_rec *
 	fast = conn_new(a);
 	peers[0] = conn_establish(slow, listener, .service = SERVICE, .path = &slow_path);
 	peers[1] = conn_establish(fast, listener, .service = SERVICE, .path = &fast_path);
+	/* who has listened for them is not needed any more, and nothing waits yet */
+	conn_end(listener);
+	must(ib_cm_query_counters(ib_device_of(a), &counters));
+	expect_equal(counters.ids, 2);
+	expect_equal(counters.timewaits, 0);
 	for (unsigned i = 0; i < 2 && still_right(); i++) {
 		struct conn *c = i ? fast : slow;
 
@@ -61,9 +67,13 @@ static void two_wait(struct tb *tb, struct tb_end *a, const struct sa_path_rec *
 			must(ib_send_cm_drep(peers[i]->id, NULL, 0));
 		expect_cm(c, IB_CM_DREP_RECEIVED);
 	}
+	must(ib_cm_query_counters(ib_device_of(a), &counters));
+	expect_equal(counters.timewaits, 2);
 	expect_cm(fast, IB_CM_TIMEWAIT_EXIT);
 	if (!still_right())
 		return;
+	must(ib_cm_query_counters(ib_device_of(a), &counters));
+	expect_equal(counters.timewaits, 1);
 	expect_state(slow, IB_CM_TIMEWAIT);
 	expect_equal(slow->count, 0);
 	expect_cm(slow, IB_CM_TIMEWAIT_EXIT);
@@ -74,7 +84,6 @@ static void two_wait(struct tb *tb, struct tb_end *a, const struct sa_path_rec *
 	}
 	conn_end(slow);
 	conn_end(fast);
-	conn_end(listener);
 }
 
 SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .any_packets = true)

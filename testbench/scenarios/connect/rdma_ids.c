@@ -20,7 +20,12 @@ enum {
 	LAST = 60999,
 	TOO_LONG = 200,
 	CODE = 20,
-	LIFE = 16
+	LIFE = 16,
+	/* READs that come in and that leave, of the client's device and of the server's */
+	A_IN = 4,
+	A_OUT = 16,
+	B_IN = 8,
+	B_OUT = 2
 };
 #define PORT_TEXT "4711"
 
@@ -192,6 +197,15 @@ static int has_state(struct rdma_cm_id *id, enum ibv_qp_state state)
 	struct ibv_qp_attr attr;
 
 	return !ibv_query_qp(id->qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == state;
+}
+
+static int has_depths(struct rdma_cm_id *id, unsigned in, unsigned out)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return !ibv_query_qp(id->qp, &attr, IBV_QP_MAX_QP_RD_ATOMIC, &init) &&
+	       attr.max_dest_rd_atomic == in && attr.max_rd_atomic == out;
 }
 
 /* A path over Ethernet is exactly what it says, and nobody has been asked. */
@@ -386,6 +400,7 @@ static int server(void *arg)
 	if (!id || psn < 0 || first_psn(id) < 0 || first_psn(id) == psn)
 		return __LINE__;
 	if (ip_make_qp(id, &cq, 2) || rdma_accept(id, NULL) ||
+	    !has_depths(id, B_IN, B_OUT) ||
 	    ip_next(channel, RDMA_CM_EVENT_ESTABLISHED, NULL) ||
 	    ip_next(channel, RDMA_CM_EVENT_DISCONNECTED, NULL) || rdma_disconnect(id))
 		return __LINE__;
@@ -435,7 +450,7 @@ static int client(void *arg)
 	id = endpoint(PORT_TEXT, IBV_QPT_RC);
 	if (!id || rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &none, 1) ||
 	    rdma_connect(id, NULL) || ibv_query_qp(id->qp, &attr, IBV_QP_TIMEOUT, &init) ||
-	    attr.timeout)
+	    attr.timeout || !has_depths(id, B_OUT, B_IN))
 		return __LINE__;
 	if (rdma_disconnect(id) || id->event->event != RDMA_CM_EVENT_DISCONNECTED ||
 	    !has_state(id, IBV_QPS_ERR))
@@ -461,6 +476,11 @@ static void both(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ethernet = a->ethernet;
 	start_cm();
 	expect_exit(start_process(a, alone, NULL), 0);
+	/* as of two devices that can do less */
+	ib_device_of(a)->attrs.max_dest_rd_atomic = A_IN;
+	ib_device_of(a)->attrs.max_rd_atomic = A_OUT;
+	ib_device_of(b)->attrs.max_dest_rd_atomic = B_IN;
+	ib_device_of(b)->attrs.max_rd_atomic = B_OUT;
 	s = start_process(b, server, NULL);
 	pass_time(CFG_MS(1));
 	c = start_process(a, client, NULL);

@@ -4,7 +4,7 @@
  * that is not this port's. The asker hears of the error, and gets no path. The next right question
  * gets its answer. A question that is lost is asked again at its timeout, and not before. One from
  * a port that the device does not have is not asked at all. When connection management leaves the
- * device, each question that is under way ends.
+ * device, each question that is under way ends, and who hears of that finds no connection management.
  */
 /* behaviours: IBA-15.4.4-sa-status */
 #include "testbench/connect.h"
@@ -44,6 +44,30 @@ static int status_of(struct tb *tb, struct tb_end *a, const union ib_gid *from,
 	return answer.status;
 }
 
+/* Its question ends because connection management leaves the device. */
+struct leaver {
+	struct answer answer;
+	struct ib_device *device;
+	int created, counted, asked;
+};
+
+/* What is about to be freed takes nothing new. */
+static void path_left(int status, struct sa_path_rec *path, unsigned n, void *context)
+{
+	static struct ib_sa_client client;
+	struct leaver *l = context;
+	const struct sa_path_rec rec = {.numb_path = 1, .reversible = 1};
+	struct ib_cm_counters counters;
+	struct ib_sa_query *query;
+	struct ib_cm_id *id = ib_create_cm_id(l->device, NULL, NULL);
+
+	l->answer = (struct answer){true, status};
+	l->created = IS_ERR(id) ? (int)PTR_ERR(id) : 0;
+	l->counted = ib_cm_query_counters(l->device, &counters);
+	l->asked = ib_sa_path_rec_get(&client, l->device, PORT, &rec, 0, TIMEOUT_MS, GFP_KERNEL,
+				      path_came, &l->answer, &query);
+}
+
 /* They are asked one after the other. The answer to the first one is lost. */
 static void leave(struct tb *tb, struct tb_end *b, const union ib_gid *here,
 		  const union ib_gid *there)
@@ -51,20 +75,25 @@ static void leave(struct tb *tb, struct tb_end *b, const union ib_gid *here,
 	const struct sa_path_rec rec = {
 		.numb_path = 1, .reversible = 1, .sgid = *there, .dgid = *here};
 	struct ib_sa_client client = {0};
-	struct answer answers[QUESTIONS] = {0};
+	struct leaver leavers[QUESTIONS] = {0};
 	struct ib_sa_query *query;
 
 	phase("questions under way");
 	lose_mad(a_to_b);
-	for (unsigned i = 0; i < QUESTIONS; i++)
+	for (unsigned i = 0; i < QUESTIONS; i++) {
+		leavers[i].device = ib_device_of(b);
 		must(ib_sa_path_rec_get(&client, ib_device_of(b), PORT, &rec,
 					IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_DGID, TIMEOUT_MS,
-					GFP_KERNEL, path_came, &answers[i], &query) < 0);
+					GFP_KERNEL, path_left, &leavers[i], &query) < 0);
+	}
 	pass_time(CFG_MS(1));
 	must(ib_cm_detach(ib_device_of(b)));
 	for (unsigned i = 0; i < QUESTIONS; i++) {
-		expect_true(answers[i].came);
-		expect_equal(answers[i].status, -ECANCELED);
+		expect_true(leavers[i].answer.came);
+		expect_equal(leavers[i].answer.status, -ECANCELED);
+		expect_equal(leavers[i].created, -ENODEV);
+		expect_equal(leavers[i].counted, -ENODEV);
+		expect_equal(leavers[i].asked, -ENODEV);
 	}
 }
 
