@@ -4,13 +4,14 @@
  * communication id that it may not know, or for another reason; and it says so in the name of somebody
  * else. Both sides disconnect at once. A DREQ comes before its RTU, or where there is nothing to end.
  * An MRA makes each message wait, if it is about that message. A REP that comes again gets the answer it had.
- * Two connections cannot have one queue pair of the peer. Lengths of additional information are cut.
+ * The answers of a LAP have its number. Two connections cannot have one queue pair of the peer. Lengths of additional information are cut.
+ * The attributes of a queue pair are there as soon as its peer is known, and are those of its type.
  * Transports that are none are rejected; of two peers the GUID counts before the queue pair's number.
  */
 /* behaviours: IBA-12.6.7-reject-reasons IBA-12.9-duplicates IBA-12.9-mra IBA-12.9.8.3.1-stale IBA-12.9-timewait */
 #include "testbench/scenarios/connect/by_hand.h"
 
-enum { INFO_LONG = 100, LONG_AGO_MS = 80, SL = 3 };
+enum { INFO_LONG = 100, LONG_AGO_MS = 80, SL = 3, LAP_TID = 0x1234 };
 
 static uint64_t tid_of(const struct smp *smp)
 {
@@ -314,6 +315,65 @@ static void stale(struct tb *tb, const struct sa_path_rec *path)
 	ends(tb, old);
 }
 
+/* What answers a LAP has the number of that LAP, and says what it is about. */
+static void lap_answers(struct tb *tb, struct conn *listener)
+{
+	struct conn *c = server_at(tb, listener, CONNECTED);
+	const struct cm_mra *mra;
+	const struct smp *answer;
+	struct cm_path path = {{0}};
+	struct smp smp;
+	struct cm_lap_path *way = cm_lap_alternate((struct cm_lap *)&smp);
+
+	phase("answers of a LAP");
+	if (!still_right())
+		return;
+	path_fill(tb, &path, PORT);
+	to_send(&smp, CM_ATTR_LAP);
+	mad_hdr_set_tid(smp_hdr(&smp), LAP_TID);
+	ids(&smp, MINE, my.theirs);
+	cm_lap_set_remote_qpn((struct cm_lap *)&smp, c->qp->qp_num);
+	memcpy(cm_lap_path_local_gid_ptr(way), cm_path_local_gid_ptr(&path), 16);
+	memcpy(cm_lap_path_remote_gid_ptr(way), cm_path_remote_gid_ptr(&path), 16);
+	cm_lap_path_set_local_lid(way, my.end->lid);
+	cm_lap_path_set_remote_lid(way, my.to->lid);
+	cm_lap_path_set_packet_rate(way, IB_RATE_10_GBPS);
+	cm_lap_path_set_ack_timeout(way, 12);
+	send_mad(tb, my.end, &smp);
+	expect_cm(c, IB_CM_LAP_RECEIVED);
+	if (!still_right())
+		return;
+	must(ib_send_cm_mra(c->id, MRA_CODE, NULL, 0));
+	for (unsigned i = 0; i < 2; i++) {
+		answer = next(tb, CM_ATTR_MRA);
+		mra = (const struct cm_mra *)answer;
+		expect_equal(tid_of(answer), LAP_TID);
+		expect_equal(cm_mra_get_message_mraed(mra), CM_MESSAGE_OTHER);
+		expect_equal(cm_mra_get_service_timeout(mra), MRA_CODE);
+		expect_equal(cm_mra_get_local_comm_id(mra), my.theirs);
+		expect_equal(cm_mra_get_remote_comm_id(mra), MINE);
+		/* it comes again, and is answered again */
+		if (!i)
+			send_mad(tb, my.end, &smp);
+	}
+	must(ib_send_cm_apr(c->id, IB_CM_APR_SUCCESS, NULL, 0, NULL, 0));
+	for (unsigned i = 0; i < 2; i++) {
+		expect_equal(tid_of(next(tb, CM_ATTR_APR)), LAP_TID);
+		if (!i)
+			send_mad(tb, my.end, &smp);
+	}
+	expect_equal(c->count, 0);
+	/* a new one is told, and its answer has its own number */
+	mad_hdr_set_tid(smp_hdr(&smp), LAP_TID + 1);
+	send_mad(tb, my.end, &smp);
+	expect_cm(c, IB_CM_LAP_RECEIVED);
+	if (!still_right())
+		return;
+	must(ib_send_cm_apr(c->id, IB_CM_APR_REJECT, NULL, 0, NULL, 0));
+	expect_equal(tid_of(next(tb, CM_ATTR_APR)), LAP_TID + 1);
+	ends(tb, c);
+}
+
 /* Additional information is no longer than its field. */
 static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
 {
@@ -431,12 +491,98 @@ static void established(struct tb *tb, struct conn *listener)
 	name_row("%s", "");
 }
 
+static int attributes(struct ib_cm_id *id, enum ib_qp_state state, struct ib_qp_attr *attr,
+		      int *mask)
+{
+	*attr = (struct ib_qp_attr){.qp_state = state};
+	*mask = 0;
+	return ib_cm_init_qp_attr(id, attr, mask);
+}
+
+/* Whether each side knows in each state what its queue pair needs. Source: Linux cm_init_qp_rtr_attr and
+ * its neighbours */
+static void known(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	struct ib_qp_attr attr;
+	struct conn *c;
+	int mask;
+
+	phase("attributes in each state");
+	for (unsigned i = 0; i < 2; i++)
+		for (enum step step = ASKED; step <= CONNECTED + !i && still_right(); step++) {
+			const bool knows_peer = i ? step >= ANSWERED : step < CLOSES;
+
+			name_row("%s, step %u", i ? "client" : "server", step);
+			c = i ? client_at(tb, path, step) : server_at(tb, listener, step);
+			if (!still_right())
+				return;
+			must_fail(step == CLOSES ? -EINVAL : 0,
+				  attributes(c->id, IB_QPS_INIT, &attr, &mask));
+			must_fail(knows_peer ? 0 : -EINVAL,
+				  attributes(c->id, IB_QPS_RTR, &attr, &mask));
+			must_fail(knows_peer ? 0 : -EINVAL,
+				  attributes(c->id, IB_QPS_RTS, &attr, &mask));
+			must_fail(-EINVAL, attributes(c->id, IB_QPS_ERR, &attr, &mask));
+			ends(tb, c);
+		}
+	name_row("%s", "");
+}
+
+/* A target of XRC answers READs and has an ACK timeout, but sends none of its own. */
+static void type_is(struct tb *tb, struct ib_cm_id *id, int type)
+{
+	const int answers = IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
+		  sends = IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC;
+	struct ib_qp_attr attr;
+	int mask;
+
+	must(attributes(id, IB_QPS_RTR, &attr, &mask));
+	expect_equal(mask & answers, type == IB_QPT_UC ? 0 : answers);
+	if (mask & answers)
+		expect_equal(attr.max_dest_rd_atomic, 4);
+	must(attributes(id, IB_QPS_RTS, &attr, &mask));
+	expect_equal(mask & sends, type == IB_QPT_RC ? sends : 0);
+	expect_equal(mask & IB_QP_TIMEOUT, type == IB_QPT_UC ? 0 : IB_QP_TIMEOUT);
+	if (mask & IB_QP_TIMEOUT)
+		expect_equal(attr.timeout, 12);
+}
+
+/* The life time of a path follows from its ACK timeout, of which 0 means none. */
+static void life_times(struct tb *tb, struct conn *listener)
+{
+	static const uint8_t timeouts[] = {0, 1, 2, 31};
+	struct ib_qp_attr attr;
+	struct smp smp;
+	int mask;
+
+	phase("life times");
+	for_each_row(i, timeouts) {
+		name_row("ACK timeout %u", timeouts[i]);
+		my.n = my.taken = 0;
+		req_fill(tb, &smp, SERVICE, guid, QPN);
+		cm_path_set_ack_timeout(cm_req_primary((struct cm_req *)&smp), timeouts[i]);
+		send_mad(tb, my.end, &smp);
+		expect_cm(listener, IB_CM_REQ_RECEIVED);
+		if (!still_right())
+			return;
+		expect_equal(listener->last.path.packet_life_time,
+			     timeouts[i] ? timeouts[i] - 1 : 0);
+		must(attributes(listener->last.id, IB_QPS_RTS, &attr, &mask));
+		expect_equal(attr.timeout, timeouts[i]);
+		my.theirs = be32toh(listener->last.id->local_id);
+		ib_destroy_cm_id(listener->last.id);
+		rej_is(tb, CM_REASON_CONSUMER_DEFINED, CM_MESSAGE_REQ, 0, MINE);
+	}
+	name_row("%s", "");
+}
+
 static void transports(struct tb *tb, struct conn *listener)
 {
 	static const struct {
 		unsigned type, extended;
 		int qp_type; /* -1: rejected */
-	} rows[] = {{CM_TRANSPORT_UC, 0, IB_QPT_UC},
+	} rows[] = {{CM_TRANSPORT_RC, 0, IB_QPT_RC},
+		    {CM_TRANSPORT_UC, 0, IB_QPT_UC},
 		    {CM_TRANSPORT_EXTENDED, CM_EXTENDED_XRC, IB_QPT_XRC_TGT},
 		    {CM_TRANSPORT_EXTENDED, 0, -1},
 		    {CM_TRANSPORT_EXTENDED, CM_EXTENDED_XRC + 1, -1},
@@ -462,6 +608,7 @@ static void transports(struct tb *tb, struct conn *listener)
 		if (!still_right())
 			return;
 		expect_equal((int)listener->last.cm.param.req_rcvd.qp_type, rows[i].qp_type);
+		type_is(tb, listener->last.id, rows[i].qp_type);
 		my.theirs = be32toh(listener->last.id->local_id);
 		ib_destroy_cm_id(listener->last.id);
 		rej_is(tb, CM_REASON_CONSUMER_DEFINED, CM_MESSAGE_REQ, 0, MINE);
@@ -545,10 +692,13 @@ SCENARIO(cm_by_hand_ends, "the peer of connections, written by hand, ends them i
 	waits(tb, listener, &path);
 	rep_again(tb, &path);
 	stale(tb, &path);
+	lap_answers(tb, listener);
 	lengths(tb, listener, &path);
 	questions(tb, listener, &path);
 	established(tb, listener);
 	transports(tb, listener);
+	life_times(tb, listener);
+	known(tb, listener, &path);
 	peers(tb, &path);
 	name_row("%s", "");
 	conn_end(listener);

@@ -399,8 +399,7 @@ static int server(void *arg)
 	/* a packet of an old connection is none of the new one */
 	if (!id || psn < 0 || first_psn(id) < 0 || first_psn(id) == psn)
 		return __LINE__;
-	if (ip_make_qp(id, &cq, 2) || rdma_accept(id, NULL) ||
-	    !has_depths(id, B_IN, B_OUT) ||
+	if (ip_make_qp(id, &cq, 2) || rdma_accept(id, NULL) || !has_depths(id, B_IN, B_OUT) ||
 	    ip_next(channel, RDMA_CM_EVENT_ESTABLISHED, NULL) ||
 	    ip_next(channel, RDMA_CM_EVENT_DISCONNECTED, NULL) || rdma_disconnect(id))
 		return __LINE__;
