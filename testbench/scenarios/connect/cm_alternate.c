@@ -105,6 +105,22 @@ static void left_alone(struct tb *tb, struct tb_end *a, struct conn *client, str
 	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
 }
 
+/* The path that has become the primary one is no alternate one any more. */
+static void has_migrated(struct tb *tb, struct conn *c, unsigned dlid)
+{
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_RTR};
+	int mask = 0;
+
+	must(ib_cm_notify(c->id, IB_EVENT_PATH_MIG));
+	must(ib_cm_init_qp_attr(c->id, &attr, &mask));
+	expect_equal(attr.ah_attr.dlid, dlid);
+	expect_equal(mask & IB_QP_ALT_PATH, 0);
+	attr.qp_state = IB_QPS_RTS;
+	must(ib_cm_init_qp_attr(c->id, &attr, &mask));
+	expect_equal(mask & (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE), 0);
+	expect_equal(mask & IB_QP_SQ_PSN, IB_QP_SQ_PSN);
+}
+
 SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next one by LAP",
 	 .no_qps = true, .any_packets = true, .lmc = 2)
 {
@@ -139,8 +155,8 @@ SCENARIO(cm_alternate, "an alternate path from the REQ, migration, and the next 
 	must(ib_modify_qp(client->qp, &attr, IB_QP_PATH_MIG_STATE));
 	conn_recv(server);
 	conn_send(client);
-	must(ib_cm_notify(client->id, IB_EVENT_PATH_MIG));
-	must(ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+	has_migrated(tb, client, b->lid + 1);
+	has_migrated(tb, server, a->lid + 1);
 	must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
 
 	phase("a path that is refused is not taken");

@@ -374,6 +374,32 @@ static void lap_answers(struct tb *tb, struct conn *listener)
 	ends(tb, c);
 }
 
+/* The peer of a LAP has as long for its answer as it has said in its REQ. */
+static void lap_timeout(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
+{
+	struct conn *c;
+	struct smp smp;
+
+	my.n = my.taken = 0;
+	req_fill(tb, &smp, SERVICE, guid, QPN);
+	cm_req_set_local_cm_response_timeout((struct cm_req *)&smp, CODE + 1);
+	send_mad(tb, my.end, &smp);
+	c = conn_accept(listener);
+	if (!still_right())
+		return;
+	my.theirs = be32toh(c->id->local_id);
+	conn_reply(c);
+	next(tb, CM_ATTR_REP);
+	say(tb, CM_ATTR_RTU, MINE);
+	expect_cm(c, IB_CM_RTU_RECEIVED);
+	if (still_right())
+		must(ib_send_cm_lap(c->id, path, NULL, 0));
+	expect_equal(cm_lap_get_remote_cm_response_timeout(
+			     (const struct cm_lap *)next(tb, CM_ATTR_LAP)),
+		     CODE + 1);
+	ends(tb, c);
+}
+
 /* Additional information is no longer than its field. */
 static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
 {
@@ -478,6 +504,9 @@ static void established(struct tb *tb, struct conn *listener)
 		else
 			must(ib_cm_notify(c->id, IB_EVENT_COMM_EST));
 		if (step == ANSWERED || step == ANSWERED_WAITS) {
+			/* at once, whatever else is due */
+			pass_time(CFG_US(SOON_US));
+			expect_equal(c->count, 1);
 			expect_cm(c, IB_CM_USER_ESTABLISHED);
 			expect_state(c, IB_CM_ESTABLISHED);
 			must_fail(-EISCONN, ib_cm_notify(c->id, IB_EVENT_COMM_EST));
@@ -693,6 +722,7 @@ SCENARIO(cm_by_hand_ends, "the peer of connections, written by hand, ends them i
 	rep_again(tb, &path);
 	stale(tb, &path);
 	lap_answers(tb, listener);
+	lap_timeout(tb, listener, &path);
 	lengths(tb, listener, &path);
 	questions(tb, listener, &path);
 	established(tb, listener);
