@@ -157,11 +157,28 @@ static const char *answer_wrong(const struct checker *c, const struct cm_rep *is
 	return NULL;
 }
 
-/* A rejection or an MRA may be about any message with that transaction id. */
+/* The kind of the message that a rejection or an MRA says it is about. 0: any */
+static unsigned about_of(const struct cm_rep *is)
+{
+	const bool mra = mad_hdr_get_attr_id(cm_rep_hdr_const(is)) == CM_ATTR_MRA;
+
+	switch ((enum cm_message)(mra ? cm_mra_get_message_mraed((const void *)is)
+				      : cm_rej_get_message_rejected((const void *)is))) {
+	case CM_MESSAGE_REQ:
+		return CM_ATTR_REQ;
+	case CM_MESSAGE_REP:
+		return CM_ATTR_REP;
+	default:
+		return mra ? CM_ATTR_LAP : 0;
+	}
+}
+
+/* Source: IBA 12.6.6 MRA, 12.6.7 REJ: the transaction id is that of the message that they are about */
 static const char *refusal_wrong(const struct checker *c, const struct cm_rep *is, uint64_t tid)
 {
 	static const unsigned about[] = {CM_ATTR_REQ, CM_ATTR_REP, CM_ATTR_LAP};
 	const struct cm_rej *rej = (const void *)is;
+	const unsigned attr = about_of(is);
 	bool any = false;
 
 	/* 12.6.7.2: who gives up in time may not know the peer's id */
@@ -171,11 +188,27 @@ static const char *refusal_wrong(const struct checker *c, const struct cm_rep *i
 	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
 		const struct message *m = came(c, tid, about[i]);
 
-		if (m && m->local == cm_rep_get_remote_comm_id(is))
+		if (m && (!attr || attr == about[i]) && m->local == cm_rep_get_remote_comm_id(is))
 			return NULL;
 		any = any || m;
 	}
+	if (attr && !lost && !came(c, tid, attr))
+		return "has a transaction id that the message which it is about had not";
 	return any ? "has another remote communication id than the peer has told" : NULL;
+}
+
+/* Source: IBA 12.11, SIDR_REP: it has the number of its question */
+static const char *found_wrong(const struct checker *c, const struct cm_rep *is, uint64_t tid)
+{
+	const struct message *m = came(c, tid, CM_ATTR_SIDR_REQ);
+
+	if (!m)
+		return lost ? NULL
+			    : "has a transaction id that the message which it answers had not";
+	/* the number is where other messages have the first communication id */
+	return cm_rep_get_local_comm_id(is) == m->local
+		       ? NULL
+		       : "has another number than the question that it answers";
 }
 
 static struct sent *sent_of(const struct checker *c, unsigned attr)
@@ -318,6 +351,8 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 			return answer_wrong(c, is, tid, answering[i].answers, answering[i].knows);
 	if (attr == CM_ATTR_REJ || attr == CM_ATTR_MRA)
 		return refusal_wrong(c, is, tid);
+	if (attr == CM_ATTR_SIDR_REP)
+		return found_wrong(c, is, tid);
 	if (attr != CM_ATTR_DREQ)
 		return NULL;
 	peer = &peers[slot_of(c, cm_dreq_get_remote_comm_id(dreq))];

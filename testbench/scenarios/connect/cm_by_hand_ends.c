@@ -394,9 +394,9 @@ static void lap_timeout(struct tb *tb, struct conn *listener, const struct sa_pa
 	expect_cm(c, IB_CM_RTU_RECEIVED);
 	if (still_right())
 		must(ib_send_cm_lap(c->id, path, NULL, 0));
-	expect_equal(cm_lap_get_remote_cm_response_timeout(
-			     (const struct cm_lap *)next(tb, CM_ATTR_LAP)),
-		     CODE + 1);
+	expect_equal(
+		cm_lap_get_remote_cm_response_timeout((const struct cm_lap *)next(tb, CM_ATTR_LAP)),
+		CODE + 1);
 	ends(tb, c);
 }
 
