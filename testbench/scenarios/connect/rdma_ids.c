@@ -130,6 +130,24 @@ static int listens_anywhere(struct rdma_event_channel *channel)
 	return rdma_destroy_id(id) ? __LINE__ : 0;
 }
 
+/* Each service has its own port numbers. */
+static int spaces(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *tcp, *udp, *again;
+	struct sockaddr_in own;
+
+	if (rdma_create_id(channel, &tcp, NULL, RDMA_PS_TCP) ||
+	    rdma_create_id(channel, &udp, NULL, RDMA_PS_UDP) ||
+	    rdma_create_id(channel, &again, NULL, RDMA_PS_UDP) ||
+	    rdma_bind_addr(tcp, at(IP_A, PORT, &own)) || rdma_listen(tcp, 1) ||
+	    rdma_bind_addr(udp, at(IP_A, PORT, &own)) || rdma_listen(udp, 1))
+		return __LINE__;
+	FAILS(rdma_bind_addr(again, at(IP_A, PORT, &own)), EADDRINUSE);
+	if (rdma_destroy_id(udp) || rdma_bind_addr(again, at(IP_A, PORT, &own)))
+		return __LINE__;
+	return rdma_destroy_id(tcp) || rdma_destroy_id(again) ? __LINE__ : 0;
+}
+
 /* Two ids have the port at different addresses, and one listens. The other one goes. */
 static int not_listening(struct rdma_event_channel *channel)
 {
@@ -336,6 +354,7 @@ static int alone(void *arg)
 
 	rc = rc ? rc : bound(channel);
 	rc = rc ? rc : listens_anywhere(channel);
+	rc = rc ? rc : spaces(channel);
 	rc = rc ? rc : not_listening(channel);
 	rc = rc ? rc : options(channel);
 	rc = rc ? rc : free_ports(channel);
