@@ -2,7 +2,8 @@
 /*
  * Both ports of the devices have IP addresses. The address of the peer says through which port a program
  * connects, and so does its own one if it is bound; a source and a destination that belong to different
- * ports have no way. At both ends the id and its queue pair are of that port, with its GIDs and LIDs.
+ * ports have no way. At both ends the id and its queue pair are of that port, with its GIDs and LIDs. So are
+ * those of datagrams, and a question that nobody serves is answered through the port by which it came.
  */
 /* behaviours: IBA-A11-ip-cm-service IBA-17.2-two-ports */
 #include "testbench/connect.h"
@@ -121,17 +122,132 @@ static int ends(void *arg)
 	return 0;
 }
 
+static unsigned lid_of(const struct tb_end *end, unsigned port)
+{
+	return port == 1 ? end->lid : end->lid_2;
+}
+
+/* --- datagrams --- */
+
+static struct rdma_ud_param found; /* what the client was told */
+
+static int make_ud(struct side *s)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_UD,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+
+	return rdma_create_qp(s->id, NULL, &init);
+}
+
+static int serves_ud(void *arg)
+{
+	struct sockaddr_in any;
+
+	server.channel = rdma_create_event_channel();
+	return rdma_create_id(server.channel, &server.listener, NULL, RDMA_PS_UDP) ||
+			       rdma_bind_addr(server.listener, address("0.0.0.0", PORT, &any)) ||
+			       rdma_listen(server.listener, 1)
+		       ? __LINE__
+		       : 0;
+}
+
+static int asks_at(uint16_t port)
+{
+	struct sockaddr_in to;
+
+	client.channel = rdma_create_event_channel();
+	return rdma_create_id(client.channel, &client.id, NULL, RDMA_PS_UDP) ||
+			       rdma_resolve_addr(client.id, NULL,
+						 address(client.row->to, port, &to),
+						 IP_TIMEOUT_MS) ||
+			       ip_next(client.channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) ||
+			       rdma_resolve_route(client.id, IP_TIMEOUT_MS) ||
+			       ip_next(client.channel, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL) ||
+			       make_ud(&client) || rdma_connect(client.id, NULL)
+		       ? __LINE__
+		       : 0;
+}
+
+static int asks(void *arg)
+{
+	return asks_at(PORT);
+}
+
+static int ends_ud(struct side *s)
+{
+	rdma_destroy_qp(s->id);
+	return rdma_destroy_id(s->id) ? __LINE__ : 0;
+}
+
+/* Nobody serves that number: the answer comes back by the port that asks, and at once. */
+static int asks_in_vain(void *arg)
+{
+	if (asks_at(PORT + 1) ||
+	    ip_next(client.channel, RDMA_CM_EVENT_UNREACHABLE, NULL) != IB_SIDR_UNSUPPORTED ||
+	    ends_ud(&client))
+		return __LINE__;
+	rdma_destroy_event_channel(client.channel);
+	return 0;
+}
+
+static int answers(void *arg)
+{
+	if (ip_next(server.channel, RDMA_CM_EVENT_CONNECT_REQUEST, &server.id) ||
+	    server.id->port_num != client.row->port)
+		return __LINE__;
+	return make_ud(&server) || rdma_accept(server.id, NULL) ? __LINE__ : looks(&server);
+}
+
+static int hears(void *arg)
+{
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(client.channel, &event) || event->event != RDMA_CM_EVENT_ESTABLISHED)
+		return __LINE__;
+	found = event->param.ud;
+	return rdma_ack_cm_event(event) ? __LINE__ : looks(&client);
+}
+
+static int client_ends_ud(void *arg)
+{
+	int rc = ends_ud(&client);
+
+	rdma_destroy_event_channel(client.channel);
+	return rc;
+}
+
+static int server_ends_ud(void *arg)
+{
+	return ends_ud(&server);
+}
+
+static void ask_through(struct tb *tb, struct tb_end *b, struct process *x, struct process *y,
+			const struct row *row)
+{
+	client.row = row;
+	run_in(x, asks_in_vain, NULL);
+	run_in(x, asks, NULL);
+	run_in(y, answers, NULL);
+	run_in(x, hears, NULL);
+	if (!still_right())
+		return;
+	expect_equal(server.attr.port_num, row->port);
+	expect_equal(client.id->port_num, row->port);
+	expect_equal(client.attr.port_num, row->port);
+	expect_equal(found.ah_attr.port_num, row->port);
+	expect_equal(found.ah_attr.dlid, lid_of(b, row->port));
+	expect_equal(found.qp_num, server.id->qp->qp_num);
+	run_in(x, client_ends_ud, NULL);
+	run_in(y, server_ends_ud, NULL);
+}
+
 static int stops(void *arg)
 {
 	if (rdma_destroy_id(server.listener))
 		return __LINE__;
 	rdma_destroy_event_channel(server.channel);
 	return 0;
-}
-
-static unsigned lid_of(const struct tb_end *end, unsigned port)
-{
-	return port == 1 ? end->lid : end->lid_2;
 }
 
 /* The addresses of the fabric: the third number is the port, the last one the host. */
@@ -208,6 +324,13 @@ SCENARIO(rdma_ports, "connections by IP address through both ports", .no_qps = t
 	for_each_row(i, rows) {
 		name_row("%s", rows[i].name);
 		connect_through(tb, a, b, x, y, &rows[i]);
+	}
+	run_in(y, stops, NULL);
+	phase("datagrams");
+	run_in(y, serves_ud, NULL);
+	for (unsigned i = 0; i < PORTS; i++) {
+		name_row("%s", rows[i].name);
+		ask_through(tb, b, x, y, &rows[i]);
 	}
 	run_in(y, stops, NULL);
 	end_worker(x);

@@ -2,7 +2,7 @@
 /*
  * Questions of a neighbour, in ARP and in neighbour discovery, in which one field is wrong: nobody
  * answers them, and nothing is remembered of their sender. Their checksums are right, except in the
- * row that says so. The same question without the mistake is answered, and its sender becomes a
+ * row that says so. Options behind the MAC count as RFC 4861 says. The same question without the mistake is answered, and its sender becomes a
  * neighbour. So it is with what other protocols say.
  */
 #include "testbench/scenarios/ethernet/neighbours.h"
@@ -119,6 +119,57 @@ static void other_questions(struct tb *tb, struct tb_end *a, const struct note *
 	is_heard(tb, a, &n, false, sent);
 }
 
+/* What stands behind the MAC of the sender, in the message or behind it. Source: RFC 4861, 4.6, 6.1; Linux
+ * ndisc_parse_options: of two the first one counts */
+static void options(struct tb *tb, struct tb_end *a, const struct note *right)
+{
+	static const struct {
+		const char *name;
+		unsigned bytes; /* of the message, as it says */
+		uint8_t more[8];
+		bool heard;
+	} option_rows[] = {
+		{"the MAC is behind the message", 24, {0}, false},
+		{"bytes behind the message", 32, {0}, true},
+		{"another MAC behind the message", 32, {1, 1, 2, 0, 0, 0, 0, 0x55}, true},
+		{"a second MAC", 40, {1, 1, 2, 0, 0, 0, 0, 0x55}, true},
+		{"an option that nobody knows", 40, {77, 1, 2, 0, 0, 0, 0, 0x55}, true},
+		{"a second option of no length", 40, {1, 0, 2, 0, 0, 0, 0, 0x55}, false},
+		{"a second option beyond the message", 40, {77, 2, 2, 0, 0, 0, 0, 0x55}, false}};
+	struct note n = *right;
+
+	for_each_row(i, option_rows) {
+		uint8_t frame[NOTE_FRAME_MAX + 8 + FCS_BYTES] = {0};
+		struct grh *ip = (struct grh *)(void *)(frame + ETH);
+		const uint64_t sent = tb_stat(a, "port1", "tx_frames");
+		struct net_way way = {0};
+		uint32_t sum = IP_PROTOCOL_ICMPV6 + option_rows[i].bytes;
+		size_t len;
+
+		name_row("%s", option_rows[i].name);
+		n.about[14] = (uint8_t)(right->about[14] ^ (i + 1));
+		len = note_write(&n, a->mac, VLAN_NONE, frame);
+		memcpy(frame + len, option_rows[i].more, 8);
+		grh_set_pay_len(ip, option_rows[i].bytes);
+		be16_store(frame + ND + 2, 0);
+		sum = ip_sum(grh_sgid_cptr(ip), DRV_GID_BYTES, sum);
+		sum = ip_sum(grh_dgid_cptr(ip), DRV_GID_BYTES, sum);
+		be16_store(frame + ND + 2,
+			   (uint16_t)~ip_sum(frame + ND, option_rows[i].bytes, sum));
+		frame_fcs_make(frame, len + 8 + FCS_BYTES);
+		inject_bytes(a, frame, len + 8 + FCS_BYTES);
+		pass_time(CFG_US(100));
+		is_heard(tb, a, &n, option_rows[i].heard, sent);
+		if (!option_rows[i].heard)
+			continue;
+		must(net_resolve(a->net,
+				 (unsigned)drv_eth_gid_find(a->dev, 1, n.other, 2, VLAN_NONE),
+				 n.about, 0, &way));
+		expect_equal(mac_load(way.dmac), mac_load(n.mac));
+	}
+	name_row("%s", "");
+}
+
 SCENARIO(net_malformed, "malformed packets of ARP and neighbour discovery are ignored", .qps = 0,
 	 .any_packets = true, .settings = {NET_SETTINGS("v2_ipv4")})
 {
@@ -138,4 +189,5 @@ SCENARIO(net_malformed, "malformed packets of ARP and neighbour discovery are ig
 	n = question_of(asker.ip, own);
 	ask_all(tb, a, &n, nd_rows, sizeof(nd_rows) / sizeof(nd_rows[0]));
 	other_questions(tb, a, &n);
+	options(tb, a, &n);
 }

@@ -241,8 +241,9 @@ static void timed(struct tb *tb)
 	expect_equal(t.changed, 2);
 }
 
-/* All places are taken. A question that is under way keeps its place, and so does who was used last. */
-static void full(struct tb *tb)
+/* All places are taken. A question that is under way keeps its place, and so does who was used last: who
+ * was heard of first goes, wherever it stands. */
+static void full(struct tb *tb, bool last_first)
 {
 	struct neigh_address a = address_of(1, VLAN_A);
 	uint8_t mac[MAC_BYTES];
@@ -252,7 +253,8 @@ static void full(struct tb *tb)
 	name_row("%s", "a full table");
 	for (unsigned i = 2; i <= NEIGH_MAX; i++) {
 		a = address_of(i, VLAN_A);
-		neigh_heard(&t.t, &a, one, NEIGH_ASKS_US, now + i);
+		neigh_heard(&t.t, &a, one, NEIGH_ASKS_US,
+			    last_first ? now + NEIGH_MAX + 1 - i : now + i);
 	}
 	a = address_of(2, VLAN_A);
 	must(neigh_lookup(&t.t, &a, now + CFG_MS(1), mac));
@@ -266,7 +268,7 @@ static void full(struct tb *tb)
 	for (unsigned i = 1; i <= NEIGH_MAX; i++) {
 		a = address_of(i, VLAN_A);
 		name_row("neighbour %u", i);
-		expect_equal(!neigh_find(&t.t, &a), i == 3);
+		expect_equal(!neigh_find(&t.t, &a), i == (last_first ? NEIGH_MAX : 3));
 	}
 }
 
@@ -414,7 +416,8 @@ SCENARIO(net_states, "each state of a neighbour, and each frame that asks, answe
 			}
 	}
 	timed(tb);
-	full(tb);
+	full(tb, false);
+	full(tb, true);
 	vlans(tb);
 	parsed(tb);
 	arp(tb);
