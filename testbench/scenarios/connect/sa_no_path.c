@@ -77,6 +77,7 @@ static void leave(struct tb *tb, struct tb_end *b, const union ib_gid *here,
 	struct ib_sa_client client = {0};
 	struct leaver leavers[QUESTIONS] = {0};
 	struct ib_sa_query *query;
+	uint64_t sent;
 
 	phase("questions under way");
 	lose_mad(a_to_b);
@@ -87,7 +88,10 @@ static void leave(struct tb *tb, struct tb_end *b, const union ib_gid *here,
 					GFP_KERNEL, path_left, &leavers[i], &query) < 0);
 	}
 	pass_time(CFG_MS(1));
+	sent = tb_stat(b, "port1", "xmit_pkts");
 	must(ib_cm_detach(ib_device_of(b)));
+	/* none is asked again */
+	expect_stat(b, port1, xmit_pkts, sent);
 	for (unsigned i = 0; i < QUESTIONS; i++) {
 		expect_true(leavers[i].answer.came);
 		expect_equal(leavers[i].answer.status, -ECANCELED);

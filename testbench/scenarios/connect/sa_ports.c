@@ -55,6 +55,22 @@ static void path_is(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned 
 	expect_true(!memcmp(got.path.dgid.raw, rec.dgid.raw, sizeof(rec.dgid.raw)));
 }
 
+/* The port cannot be asked to whom the question goes. */
+static void no_port(struct tb *tb, struct tb_end *b)
+{
+	struct sa_path_rec rec = {0};
+	struct ib_sa_client client = {0};
+	struct ib_sa_query *query;
+	struct got got = {0};
+
+	fail_command(b, HCR_MAD_IFC, HCR_STATUS_BAD_RES_STATE, 1);
+	must(ib_sa_path_rec_get(&client, ib_device_of(b), 1, &rec, IB_SA_PATH_REC_SGID, TIMEOUT_MS,
+				GFP_KERNEL, path_came, &got, &query) < 0);
+	pass_time(CFG_MS(1));
+	expect_true(got.came);
+	expect_equal((unsigned)got.status, (unsigned)-EIO);
+}
+
 SCENARIO(sa_ports, "a subnet administrator for each port", .no_qps = true, .any_packets = true,
 	 .settings = {"hca.ports=2", "hca.port2.type=ib"})
 {
@@ -62,6 +78,7 @@ SCENARIO(sa_ports, "a subnet administrator for each port", .no_qps = true, .any_
 
 	must(ib_cm_attach(ib_device_of(a)));
 	must(ib_cm_attach(ib_device_of(b)));
+	no_port(tb, b);
 	/* it cannot ask for the ends of its cable, and nothing is left of it */
 	fail_command(a, HCR_MAD_IFC, HCR_STATUS_BAD_RES_STATE, 1);
 	must_fail(-EBADF, sm_sa_start(a->dev, 1, 0, &sa[1]));

@@ -19,7 +19,9 @@ enum {
 	RETRIES = 2,
 	ODD_SL = 5,
 	TIMEOUT_MS = 20,
-	SET_ACTIVE = 11 /* the packet to the peer */
+	SET_ACTIVE = 11,      /* the packet to the peer */
+	SET_ACTIVE_AGAIN = 8, /* of a port that is armed */
+	STATE_AT = MAD_AT + 64 + 32
 };
 
 static void options(struct tb *tb, struct tb_end *a)
@@ -113,6 +115,12 @@ static void configured(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must_fail(-ETIMEDOUT, sm_run(a->dev, PORT, &quick, &r));
 	expect_that(tb_now(tb) - begun, >=, o.activate_delay_ps);
 	expect_equal(r.own.state, IBV_PORT_ARMED);
+	expect_equal(r.peer.state, IBV_PORT_ARMED);
+	/* it arrives as one that changes nothing: the peer is not active, whatever it has answered */
+	corrupt_next(a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = SET_ACTIVE_AGAIN,
+		     .offset = STATE_AT, .mask = PORT_STATE_ACTIVE, .fix = FAULT_FIX_BOTH);
+	must_fail(-EPROTO, sm_run(a->dev, PORT, &quick, &r));
+	expect_equal(r.own.state, IBV_PORT_ACTIVE);
 	expect_equal(r.peer.state, IBV_PORT_ARMED);
 	begun = tb_now(tb);
 	must(sm_run(a->dev, PORT, &o, &r));
