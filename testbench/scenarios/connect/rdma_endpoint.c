@@ -33,18 +33,29 @@ static int server(void *arg)
 {
 	struct rdma_addrinfo *res, hints = {.ai_flags = RAI_PASSIVE};
 	struct ibv_qp_init_attr init = queue;
-	struct rdma_cm_id *listener, *id;
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons(OWN_PORT)};
+	struct rdma_cm_id *bound, *listener, *id;
 	struct ibv_recv_wr *bad, wr = {0};
 	struct ibv_qp_attr attr;
+	struct ibv_pd *pd;
 	int on = 1;
 
-	if (rdma_getaddrinfo(NULL, PORT, &hints, &res) ||
-	    rdma_create_ep(&listener, res, NULL, &init) ||
+	/* an id with an address has the device, whose PD those of the listener get */
+	inet_pton(AF_INET, THERE, &own.sin_addr);
+	if (rdma_create_id(NULL, &bound, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(bound, (struct sockaddr *)&own) || !bound->verbs)
+		return __LINE__;
+	pd = ibv_alloc_pd(bound->verbs);
+	init.qp_context = &own;
+	if (!pd || rdma_getaddrinfo(NULL, PORT, &hints, &res) ||
+	    rdma_create_ep(&listener, res, pd, &init) ||
 	    rdma_set_option(listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)) ||
 	    rdma_listen(listener, 1) || rdma_get_request(listener, &id))
 		return __LINE__;
 	rdma_freeaddrinfo(res);
-	if (!id->qp || !id->recv_cq_channel || ibv_post_recv(id->qp, &wr, &bad) ||
+	if (!id->qp || id->pd != pd || id->qp->pd != pd || id->qp->qp_context != &own)
+		return __LINE__;
+	if (!id->recv_cq_channel || ibv_post_recv(id->qp, &wr, &bad) ||
 	    ntohs(rdma_get_dst_port(id)) != OWN_PORT || rdma_accept(id, NULL) ||
 	    one(id->recv_cq, IBV_WC_RECV))
 		return __LINE__;
@@ -56,7 +67,7 @@ static int server(void *arg)
 		return __LINE__;
 	rdma_destroy_ep(id);
 	rdma_destroy_ep(listener);
-	return 0;
+	return ibv_dealloc_pd(pd) || rdma_destroy_id(bound) ? __LINE__ : 0;
 }
 
 /* There is no listener. */

@@ -464,6 +464,8 @@ static int client(void *arg)
 	if (!id)
 		return __LINE__;
 	FAILS(rdma_connect(id, NULL), ECONNREFUSED);
+	if (!has_state(id, IBV_QPS_ERR))
+		return __LINE__;
 	rdma_destroy_ep(id);
 	id = endpoint(PORT_TEXT, IBV_QPT_RC);
 	if (!id || rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &none, 1) ||
@@ -481,7 +483,9 @@ static int client(void *arg)
 		return __LINE__;
 	rdma_destroy_ep(id);
 	id = endpoint("4712", IBV_QPT_UD);
-	if (!id || !rdma_connect(id, NULL) || id->event->event != RDMA_CM_EVENT_UNREACHABLE)
+	errno = 0;
+	if (!id || !rdma_connect(id, NULL) || id->event->event != RDMA_CM_EVENT_UNREACHABLE ||
+	    id->event->status != IB_SIDR_REJECT || errno != IB_SIDR_REJECT)
 		return __LINE__;
 	rdma_destroy_ep(id);
 	return 0;

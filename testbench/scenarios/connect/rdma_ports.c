@@ -3,12 +3,16 @@
  * Both ports of the devices have IP addresses. The address of the peer says through which port a program
  * connects, and so does its own one if it is bound; a source and a destination that belong to different
  * ports have no way. At both ends the id and its queue pair are of that port, with its GIDs and LIDs. So are
- * those of datagrams, and a question that nobody serves is answered through the port by which it came.
+ * those of datagrams, and a question that nobody serves is answered through the port by which it came. Who
+ * cannot end its own queue pair does not tell the peer that it ends; who cannot use the
+ * answer rejects it.
  */
 /* behaviours: IBA-A11-ip-cm-service IBA-17.2-two-ports */
 #include "testbench/connect.h"
+#include "testbench/harm.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 
 enum { PORT = 12, NO_WAY = -EHOSTUNREACH, PORTS = 2 };
 
@@ -82,6 +86,12 @@ static int is_connected(void *arg)
 	return ip_next(client.channel, RDMA_CM_EVENT_ESTABLISHED, NULL) ? __LINE__ : looks(&client);
 }
 
+static int cannot_leave(void *arg)
+{
+	errno = 0;
+	return rdma_disconnect(client.id) != -1 || !errno ? __LINE__ : 0;
+}
+
 static int leaves(void *arg)
 {
 	if (client.id->qp) {
@@ -125,6 +135,58 @@ static int ends(void *arg)
 static unsigned lid_of(const struct tb_end *end, unsigned port)
 {
 	return port == 1 ? end->lid : end->lid_2;
+}
+
+/* --- a connection that cannot be finished --- */
+
+static int is_dead(struct side *s)
+{
+	struct ibv_qp_init_attr init;
+
+	return !ibv_query_qp(s->id->qp, &s->attr, IBV_QP_STATE, &init) &&
+	       s->attr.qp_state == IBV_QPS_ERR;
+}
+
+static int cannot_finish(void *arg)
+{
+	int status = ip_next(client.channel, RDMA_CM_EVENT_CONNECT_ERROR, NULL);
+
+	return !status || status == IP_OTHER_EVENT || !is_dead(&client) ? __LINE__ : 0;
+}
+
+static int goes(void *arg)
+{
+	rdma_destroy_qp(client.id);
+	return leaves(NULL);
+}
+
+/* It hears of that, and its queue pair has ended. */
+static int is_rejected(void *arg)
+{
+	if (ip_next(server.channel, RDMA_CM_EVENT_REJECTED, NULL) != IB_CM_REJ_CONSUMER_DEFINED ||
+	    !is_dead(&server))
+		return __LINE__;
+	rdma_destroy_qp(server.id);
+	if (rdma_destroy_id(server.id) || ibv_destroy_cq(server.cq))
+		return __LINE__;
+	server.cq = NULL;
+	return 0;
+}
+
+/* The answer has come, and the client's queue pair cannot be moved for it. */
+static void unfinished(struct tb *tb, struct tb_end *a, struct process *x, struct process *y,
+		       const struct row *row)
+{
+	phase("a connection that cannot be finished");
+	client.row = row;
+	run_in(x, resolves, NULL);
+	run_in(x, has_way, NULL);
+	run_in(x, connects, NULL);
+	fail_command(a, HCR_INIT2RTR_QP, HCR_STATUS_BAD_RES_STATE, 1);
+	run_in(y, accepts, NULL);
+	run_in(x, cannot_finish, NULL);
+	run_in(y, is_rejected, NULL);
+	run_in(x, goes, NULL);
 }
 
 /* --- datagrams --- */
@@ -277,6 +339,18 @@ static void side_is(struct tb *tb, const struct side *s, const struct tb_end *he
 	expect_equal(s->attr.ah_attr.dlid, lid_of(here->peer, port));
 }
 
+/* The queue pair cannot be moved to the error state, so the peer hears nothing yet. */
+static void refused_to_leave(struct tb *tb, struct tb_end *a, struct process *x)
+{
+	struct ib_cm_counters before = {0}, after = {0};
+
+	must(ib_cm_query_counters(ib_device_of(a), &before));
+	fail_command(a, HCR_2ERR_QP, HCR_STATUS_BAD_RES_STATE, 1);
+	run_in(x, cannot_leave, NULL);
+	must(ib_cm_query_counters(ib_device_of(a), &after));
+	expect_equal(after.tx_msgs[IB_CM_MSG_DREQ], before.tx_msgs[IB_CM_MSG_DREQ]);
+}
+
 static void connect_through(struct tb *tb, struct tb_end *a, struct tb_end *b, struct process *x,
 			    struct process *y, const struct row *row)
 {
@@ -297,6 +371,7 @@ static void connect_through(struct tb *tb, struct tb_end *a, struct tb_end *b, s
 	run_in(x, is_connected, NULL);
 	if (still_right())
 		side_is(tb, &client, a, row->port);
+	refused_to_leave(tb, a, x);
 	run_in(x, leaves, NULL);
 	run_in(y, ends, NULL);
 }
@@ -325,6 +400,8 @@ SCENARIO(rdma_ports, "connections by IP address through both ports", .no_qps = t
 		name_row("%s", rows[i].name);
 		connect_through(tb, a, b, x, y, &rows[i]);
 	}
+	name_row("%s", "");
+	unfinished(tb, a, x, y, &rows[1]);
 	run_in(y, stops, NULL);
 	phase("datagrams");
 	run_in(y, serves_ud, NULL);

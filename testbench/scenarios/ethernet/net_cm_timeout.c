@@ -2,7 +2,7 @@
 /*
  * rdma_resolve_addr() waits for a neighbour as long as its caller says: less than the second that
  * ib_modify_qp has, or longer than a neighbour has for its three questions. Who then waits asks anew, so
- * an answer after three seconds still counts. A negative limit is none. An id can be destroyed while its address is asked for.
+ * an answer after three seconds still counts. A negative limit is none; one of 0 is over at once. An id can be destroyed while its address is asked for.
  * An id whose neighbour did not answer is bound as before, to the same address and the same port, whether
  * its caller or the first try has bound it: it can resolve again, also another address, or listen.
  */
@@ -140,12 +140,15 @@ static int stays_bound(uint16_t own)
 
 static int client_main(void *arg)
 {
+	const int at_once = asks_for(NOBODY, 0, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int is_short = asks_for(LATE, SHORT_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int is_long = asks_for(LATE, LONG_MS, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 	const int answered = asks_for(LATE, ENOUGH_MS, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	const int no_limit = asks_for(NEXT, -1, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	int rc;
 
+	if (at_once < 0 || at_once > SLACK_MS)
+		return 6;
 	if (gives_up())
 		return 4;
 	if (is_short < SHORT_MS || is_short > SHORT_MS + SLACK_MS)
