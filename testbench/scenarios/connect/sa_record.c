@@ -315,13 +315,19 @@ static void program(struct tb *tb, struct tb_end *b)
 	const struct ibv_sa_path_rec *is = &asking.path;
 	struct process *y = start_worker(b);
 	const struct path_record *r = &sa.says;
+	union ib_gid own, peer;
 
 	phase("a program");
 	sa.status = 0x0300;
 	run_in(y, resolves, NULL);
 	run_in(y, is_refused, NULL);
 	sa.status = 0;
+	must(ib_query_gid(ib_device_of(b), PORT, 0, &own));
+	must(ib_query_gid(ib_device_of(b->peer), PORT, 0, &peer));
 	run_in(y, gets_path, NULL);
+	/* the second question is as right as the first one */
+	expect_true(!memcmp(path_record_sgid_cptr(said), own.raw, sizeof(own.raw)));
+	expect_true(!memcmp(path_record_dgid_cptr(said), peer.raw, sizeof(peer.raw)));
 	expect_equal(be16toh(is->dlid), path_record_get_dlid(r));
 	expect_equal(be16toh(is->slid), path_record_get_slid(r));
 	expect_equal((unsigned)is->raw_traffic, path_record_get_raw_traffic(r));
