@@ -15,7 +15,9 @@ enum {
 	QKEY = 0x11111111,
 	GRH_AREA = 40,
 	LEN = 32,
-	MADS = 3
+	MADS = 3,
+	SENDS = 15, /* that take 32 slots */
+	ROUNDS = 8  /* with five rows: each slot has others, too */
 };
 
 static void join(struct tb *tb, struct tb_end *end, struct drv_gid *gid)
@@ -73,9 +75,12 @@ SCENARIO(roce_port_2, "datagrams over a second port, which is an Ethernet port",
 		{"a VLAN", INDEX, 0, VLAN},
 		{"a priority", 0, SL, 0},
 		{"no tag", 0, 0, VLAN_NONE},
+		{"the last priority", INDEX, 7, VLAN},
 	};
-	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
-	struct drv_ah_attr ah = {.is_global = true, .hop_limit = 9};
+	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD, .cap = {.max_send_wr = SENDS}),
+		      *y = new_qp(b, .type = IBV_QPT_UD);
+	struct drv_ah_attr ah = {
+		.is_global = true, .hop_limit = 9, .dlid = 0x123}; /* no LID there */
 	struct drv_gid own, gid;
 	uint8_t mac[6];
 
@@ -89,31 +94,32 @@ SCENARIO(roce_port_2, "datagrams over a second port, which is an Ethernet port",
 		return;
 	drv_eth_mac(a->dev, PORT_2, mac);
 	drv_eth_mac(b->dev, PORT_2, ah.dmac);
-	for_each_row(i, rows) {
-		struct drv_wc wc = {0};
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for_each_row(i, rows) {
+			struct drv_wc wc = {0};
 
-		name_row("%s", rows[i].name);
-		ah.sgid_index = rows[i].index;
-		ah.sl = rows[i].sl;
-		ah.port_num = i % 2 ? 0 : PORT_2; /* 0: the queue pair's */
-		memcpy(ah.dgid, gid.raw, sizeof(ah.dgid));
-		if (!rows[i].index)
-			must(drv_query_gid(b->dev, PORT_2, 0, ah.dgid));
-		recv_on(b, y, .wr_id = i, .len = GRH_AREA + LEN);
-		send_on(a, x, .wr_id = 9, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y),
-			.qkey = QKEY);
-		expect_cqe(a, .wr_id = 9, .on = x);
-		pass_time(CFG_US(20));
-		expect_equal(drv_cq_poll(b->cq, 1, &wc), 1);
-		expect_equal(wc.status, IBV_WC_SUCCESS);
-		expect_equal(wc.vlan, rows[i].vlan);
-		expect_equal(wc.sl, rows[i].sl);
-		expect_true(!memcmp(wc.smac, mac, sizeof(mac)));
-		expect_equal(wc.slid, 0);
-		expect_equal(wc.dlid_path_bits, 0);
-		expect_data(b, .dst = GRH_AREA, .len = LEN);
-		ignore_data(b, .len = GRH_AREA);
-	}
+			name_row("%s", rows[i].name);
+			ah.sgid_index = rows[i].index;
+			ah.sl = rows[i].sl;
+			ah.port_num = i % 2 ? 0 : PORT_2; /* 0: the queue pair's */
+			memcpy(ah.dgid, gid.raw, sizeof(ah.dgid));
+			if (!rows[i].index)
+				must(drv_query_gid(b->dev, PORT_2, 0, ah.dgid));
+			recv_on(b, y, .wr_id = i, .len = GRH_AREA + LEN);
+			send_on(a, x, .wr_id = 9, .len = LEN, .ah = &ah,
+				.remote_qpn = drv_qp_num(y), .qkey = QKEY);
+			expect_cqe(a, .wr_id = 9, .on = x);
+			pass_time(CFG_US(20));
+			expect_equal(drv_cq_poll(b->cq, 1, &wc), 1);
+			expect_equal(wc.status, IBV_WC_SUCCESS);
+			expect_equal(wc.vlan, rows[i].vlan);
+			expect_equal(wc.sl, rows[i].sl);
+			expect_true(!memcmp(wc.smac, mac, sizeof(mac)));
+			expect_equal(wc.slid, 0);
+			expect_equal(wc.dlid_path_bits, 0);
+			expect_data(b, .dst = GRH_AREA, .len = LEN);
+			ignore_data(b, .len = GRH_AREA);
+		}
 	management(tb, a, b, &gid);
 	destroy_qp(y);
 	destroy_qp(x);

@@ -135,6 +135,8 @@ static void older(struct tb *tb, struct kv *x, struct kv *y)
 		.page_list_len = 2,
 		.length = PAGE - FIRST + LAST,
 		.access_flags = ACCESS};
+	struct ib_send_wr inv = {
+		.wr_id = 4, .opcode = IB_WR_LOCAL_INV, .send_flags = IB_SEND_SIGNALED};
 
 	if (!mr || !list || !fast)
 		return;
@@ -152,8 +154,47 @@ static void older(struct tb *tb, struct kv *x, struct kv *y)
 	peer(tb, x, IB_WR_RDMA_WRITE, iova, fast->rkey, PAGE - FIRST + LAST, IB_WC_SUCCESS);
 	kv_same(x->mem, y->mem + 4 * PAGE + FIRST, PAGE - FIRST);
 	kv_same(x->mem + PAGE - FIRST, y->mem + 12 * PAGE, LAST);
+	inv.ex.invalidate_rkey = fast->rkey;
+	wait_for(tb, y, &inv, IB_WC_LOCAL_INV);
+	list->page_list[0] = y->bus + 13 * PAGE; /* the list again, with other pages */
+	list->page_list[1] = y->bus + 3 * PAGE;
+	ib_update_fast_reg_key(fast, 0xa5);
+	reg.rkey = fast->rkey;
+	wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
+	peer(tb, x, IB_WR_RDMA_WRITE, iova, fast->rkey, PAGE - FIRST + LAST, IB_WC_SUCCESS);
+	kv_same(x->mem, y->mem + 13 * PAGE + FIRST, PAGE - FIRST);
+	kv_same(x->mem + PAGE - FIRST, y->mem + 3 * PAGE, LAST);
 	must(ib_dereg_mr(fast));
 	ib_free_fast_reg_page_list(list);
+}
+
+/* One buffer is a region, too. Its length says nothing of how many pages it touches. */
+static void one_buffer(struct tb *tb, struct kv *x, struct kv *y)
+{
+	static const struct {
+		const char *name;
+		unsigned at, size;
+	} rows[] = {
+		{"a page's length, over a page's edge", 6 * PAGE + FIRST, PAGE},
+		{"a few bytes over a page's edge", 7 * PAGE - 4, 8},
+		{"within a page", 5 * PAGE + FIRST, 64},
+		{"three pages, from the second byte", 9 * PAGE + 1, 2 * PAGE},
+	};
+
+	for_each_row(i, rows) {
+		struct ib_phys_buf buf = {y->bus + rows[i].at, rows[i].size};
+		uint64_t iova = UINT64_C(0x765430000000) + rows[i].at % PAGE;
+		struct ib_mr *mr;
+
+		name_row("%s", rows[i].name);
+		mr = kv_made(ib_reg_phys_mr(y->pd, &buf, 1, ACCESS, &iova));
+		if (!mr)
+			return;
+		memset(y->mem + rows[i].at, 0xcc, rows[i].size);
+		peer(tb, x, IB_WR_RDMA_WRITE, iova, mr->rkey, rows[i].size, IB_WC_SUCCESS);
+		kv_same(x->mem, y->mem + rows[i].at, rows[i].size);
+		must(ib_dereg_mr(mr));
+	}
 }
 
 /* Blocks of 16 KiB: the first and last block are partly used; contiguous entries share a block. */
@@ -184,6 +225,37 @@ static void large_blocks(struct tb *tb, struct kv *x, struct kv *y)
 	refused(tb, x, y, mr->iova - 1, mr->rkey);
 	must(ib_dereg_mr(mr));
 	ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+}
+
+/* Blocks of any size: the memory lies somewhere in its block, wherever that begins. */
+static void huge_blocks(struct tb *tb, struct kv *x, struct kv *y)
+{
+	enum { LEN = 2 * PAGE };
+	static const unsigned logs[] = {13, 20, 21, 22, 27, 31};
+
+	for_each_row(i, logs) {
+		struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, 2));
+		struct ib_reg_wr reg = {
+			.wr = {.wr_id = 5, .opcode = IB_WR_REG_MR, .send_flags = IB_SEND_SIGNALED},
+			.mr = mr,
+			.access = ACCESS};
+		struct scatterlist sg;
+
+		name_row("2^%u bytes", logs[i]);
+		if (!mr)
+			return;
+		memset(y->mem + FIRST, 0xdd, LEN);
+		sg_init_table(&sg, 1);
+		sg_set_buf(&sg, y->mem + FIRST, LEN);
+		ib_dma_map_sg(y->device, &sg, 1, DMA_BIDIRECTIONAL);
+		expect_equal((uint64_t)ib_map_mr_sg(mr, &sg, 1, NULL, 1u << logs[i]), 1);
+		reg.key = mr->rkey;
+		wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
+		peer(tb, x, IB_WR_RDMA_WRITE, mr->iova, mr->rkey, LEN, IB_WC_SUCCESS);
+		kv_same(x->mem, y->mem + FIRST, LEN);
+		must(ib_dereg_mr(mr));
+		ib_dma_unmap_sg(y->device, &sg, 1, DMA_BIDIRECTIONAL);
+	}
 }
 
 /* Two entries are one range if they adjoin, or if the first ends a block and the second begins one. */
@@ -333,7 +405,9 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	scattered(&y, sg);
 	by_request(tb, &x, &y, sg);
 	older(tb, &x, &y);
+	one_buffer(tb, &x, &y);
 	large_blocks(tb, &x, &y);
+	huge_blocks(tb, &x, &y);
 	gaps(tb, &y);
 	unmappable(tb, &y);
 	used_up(tb, &y);

@@ -3,7 +3,7 @@
 /* behaviours: IBA-13.5-way-back */
 #include "testbench/manage.h"
 
-enum { PORT = 1, SL = 5, ANSWER_MS = 100, CLASS = 0x31 };
+enum { PORT = 1, SL = 13, ANSWER_MS = 100, CLASS = 0x31 };
 
 struct seen {
 	struct drv_device *dev;
@@ -23,7 +23,7 @@ static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 }
 
 SCENARIO(mad_service_level,
-	 "questions on service level 5 are answered on it, by device and by host")
+	 "questions on service level 13 are answered on it, by device and by host")
 {
 	const struct drv_mad_addr to = {.dlid = b->lid, .sl = SL, .qpn = QPN_GSI, .qkey = QKEY_GSI};
 	struct seen seen = {.dev = b->dev};

@@ -71,6 +71,49 @@ static void post_too_long(struct tb *tb, struct tb_end *a, struct drv_qp *qp)
 	expect_true(bad == &wr);
 }
 
+/* A registration names a region with a page list, or a key and a list. One entry too many is refused of
+ * requests without data, too; and inline data of those. */
+static void by_key(struct tb *tb, struct tb_end *a, struct drv_qp *qp)
+{
+	enum { KEY = 0x12345600, LIST = 0x7000 };
+	const struct drv_sge sge = {tb_va(a, a->src), 8, drv_mr_lkey(a->mr)};
+	struct drv_sge sges[TB_QPS_MAX];
+	const struct {
+		const char *name;
+		struct drv_send_wr wr;
+	} wrongs[] = {
+		{"a region without a page list",
+		 {.opcode = IBV_WR_REG_MR, .reg_mr = a->mr, .reg_key = KEY, .reg_page_list = LIST}},
+		{"a key without a page list", {.opcode = IBV_WR_REG_MR, .reg_key = KEY}},
+		{"a page list without a key", {.opcode = IBV_WR_REG_MR, .reg_page_list = LIST}},
+		{"a registration with too many entries", {.opcode = IBV_WR_REG_MR, .num_sge = 1}},
+		{"an invalidation with too many entries",
+		 {.opcode = IBV_WR_LOCAL_INV, .num_sge = 1}},
+		{"nothing with too many entries", {.opcode = IBV_WR_NOP, .num_sge = 1}},
+		{"nothing with inline data", {.opcode = IBV_WR_NOP, .send_flags = IBV_SEND_INLINE}},
+		{"an invalidation with inline data",
+		 {.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_INLINE}},
+	};
+	struct drv_qp_cap cap;
+
+	drv_qp_cap(qp, &cap);
+	expect_that(cap.max_send_sge, <, TB_QPS_MAX);
+	for (unsigned i = 0; i < TB_QPS_MAX; i++)
+		sges[i] = sge;
+	for_each_row(i, wrongs) {
+		const struct drv_send_wr *bad = NULL;
+		struct drv_send_wr wr = wrongs[i].wr;
+
+		name_row("%s", wrongs[i].name);
+		wr.send_flags |= IBV_SEND_SIGNALED;
+		wr.sg_list = sges;
+		if (wr.num_sge)
+			wr.num_sge = cap.max_send_sge + 1;
+		must_fail(-EINVAL, drv_post_send(qp, &wr, &bad));
+		expect_true(bad == &wr);
+	}
+}
+
 SCENARIO(posts_refused, "requests that the service does not have, or that lack something",
 	 .inline_bytes = INLINE_MAX, .any_packets = true)
 {
@@ -86,6 +129,7 @@ SCENARIO(posts_refused, "requests that the service does not have, or that lack s
 	}
 	name_row("%s", "4 GiB of inline data");
 	post_too_long(tb, a, a->qp[0]);
+	by_key(tb, a, a->qp[0]);
 	name_row("%s", "the right one");
 	rdma_write(a, .wr_id = 1, .len = LEN);
 	expect_cqe(a, .wr_id = 1);

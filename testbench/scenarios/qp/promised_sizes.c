@@ -104,17 +104,79 @@ static void queues_of(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigne
 		must(drv_srq_destroy(srq));
 }
 
+/* The requests with the longest headers, with as many entries as there may be: all but one are empty. */
+static void atomics(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned asked, bool xrc)
+{
+	const enum ibv_qp_type type = xrc ? IBV_QPT_XRC_SEND : IBV_QPT_RC;
+	struct drv_xrcd *xrcd = xrc ? new_xrcd(b) : NULL;
+	struct drv_qp *x = new_qp(a, .type = type,
+				  .cap = {.max_send_wr = ASKED_REQUESTS, .max_send_sge = asked}),
+		      *y = new_qp(b, .type = xrc ? IBV_QPT_XRC_RECV : IBV_QPT_RC, .xrcd = xrcd);
+	struct drv_srq *srq = xrc ? new_srq(b, .max_wr = 1, .xrcd = xrcd) : NULL;
+	struct drv_sge sges[SGES_MAX];
+	struct drv_qp_cap cap;
+
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	drv_qp_cap(x, &cap);
+	for (unsigned i = 0; i < REQUESTS_MAX && still_right(); i++) {
+		const struct drv_send_wr wr = {.wr_id = 100 + i,
+					       .opcode = xrc ? IBV_WR_ATOMIC_CMP_AND_SWP
+							     : IBV_WR_MASKED_ATOMIC_CMP_AND_SWP,
+					       .send_flags = IBV_SEND_SIGNALED,
+					       .sg_list = sges,
+					       .num_sge = cap.max_send_sge,
+					       .remote_addr = tb_va(b, b->dst),
+					       .remote_srqn = xrc ? drv_srq_num(srq) : 0,
+					       .rkey = drv_mr_rkey(b->mr),
+					       .compare_add = i,
+					       .compare_add_mask = UINT64_MAX,
+					       .swap = i + 1,
+					       .swap_mask = UINT64_MAX};
+
+		for (unsigned k = 0; k < cap.max_send_sge; k++)
+			sges[k] = (struct drv_sge){tb_va(a, a->dst), k ? 0 : 8, drv_mr_lkey(a->mr)};
+		if (!i)
+			set_word(b, 0, 0);
+		must(drv_post_send(x, &wr, NULL));
+		expect_cqe(a, .wr_id = 100 + i, .on = x);
+		expect_word(a, 0, i);
+		expect_word(b, 0, i + 1);
+	}
+	destroy_qp(x);
+	destroy_qp(y);
+	if (xrc) {
+		destroy_srq(srq);
+		destroy_xrcd(xrcd);
+	}
+}
+
+SCENARIO(promised_atomics, "atomics with as many entries as a queue promises", .any_packets = true,
+	 .of_mlx4 = "masked atomics and XRC")
+{
+	static const unsigned asked[] = {1, 2, 3, 4, 5, 8, 12, 13, 27};
+
+	for_each_row(i, asked) {
+		name_row("%u entries", asked[i]);
+		atomics(tb, a, b, asked[i], false);
+		atomics(tb, a, b, asked[i], true);
+	}
+}
+
 /* Inline data of a WRITE begins behind the remote address, so less of it fits into a slot. */
 static void inlines(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned asked,
-		    enum ibv_wr_opcode opcode)
+		    enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
-	struct drv_qp *y = new_qp(b, .cap = {.max_send_wr = 1,
-					     .max_send_sge = 1,
-					     .max_recv_wr = REQUESTS_MAX,
-					     .max_recv_sge = 1});
-	struct drv_qp *x = new_qp(a, .cap = {.max_send_wr = ASKED_REQUESTS,
-					     .max_send_sge = 1,
-					     .max_inline_data = asked});
+	struct drv_qp *y = new_qp(b, .type = type,
+				  .cap = {.max_send_wr = 1,
+					  .max_send_sge = 1,
+					  .max_recv_wr = REQUESTS_MAX,
+					  .max_recv_sge = 1});
+	struct drv_qp *x = new_qp(a, .type = type,
+				  .cap = {.max_send_wr = ASKED_REQUESTS,
+					  .max_send_sge = 1,
+					  .max_inline_data = asked});
 	const bool is_send = opcode == IBV_WR_SEND;
 	struct drv_qp_cap cap;
 	uint32_t len;
@@ -153,7 +215,9 @@ SCENARIO(promised_sizes,
 		queues_of(tb, a, b, asked[i], true);
 	}
 	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]) && still_right(); i++) {
-		inlines(tb, a, b, bytes[i], IBV_WR_SEND);
-		inlines(tb, a, b, bytes[i], IBV_WR_RDMA_WRITE);
+		inlines(tb, a, b, bytes[i], IBV_QPT_RC, IBV_WR_SEND);
+		inlines(tb, a, b, bytes[i], IBV_QPT_RC, IBV_WR_RDMA_WRITE);
+		inlines(tb, a, b, bytes[i], IBV_QPT_UC, IBV_WR_SEND);
+		inlines(tb, a, b, bytes[i], IBV_QPT_UC, IBV_WR_RDMA_WRITE);
 	}
 }

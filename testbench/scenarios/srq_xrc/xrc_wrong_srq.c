@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages to an unknown SRQ number, to an SRQ of another domain, and to an SRQ that is not for
- * XRC. Each gets a NAK (invalid request), no receive is used, and the target goes to ERR with a
- * request error.
+ * Messages to an unknown SRQ number, to one that differs in a high bit, to an SRQ of another domain,
+ * and to an SRQ that is not for XRC. Each gets a NAK (invalid request), no receive is used, and the
+ * target goes to ERR with a request error.
  */
 /* behaviours: XRC-3 IBA-A14-srq-number */
+#include "model/interface/macros.h"
 #include "testbench/services.h"
 
 SCENARIO(xrc_wrong_srq, "XRC: wrong and foreign SRQ numbers are refused")
@@ -14,7 +15,7 @@ SCENARIO(xrc_wrong_srq, "XRC: wrong and foreign SRQ numbers are refused")
 		       *plain = new_srq(b);
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_XRC_SEND),
 		      *y = new_qp(b, .type = IBV_QPT_XRC_RECV, .xrcd = xrcd);
-	uint32_t wrong[3];
+	uint32_t wrong[5];
 
 	if (!still_right())
 		return;
@@ -24,7 +25,9 @@ SCENARIO(xrc_wrong_srq, "XRC: wrong and foreign SRQ numbers are refused")
 	wrong[0] = drv_srq_num(plain) + 100;
 	wrong[1] = drv_srq_num(f);
 	wrong[2] = drv_srq_num(plain);
-	for (unsigned i = 0; i < 3 && still_right(); i++) {
+	wrong[3] = drv_srq_num(s) ^ 1u << 16; /* all 24 bits count */
+	wrong[4] = drv_srq_num(s) ^ 1u << 23;
+	for (unsigned i = 0; i < ARRAY_SIZE(wrong) && still_right(); i++) {
 		connect_two(x, y);
 		send_on(a, x, .wr_id = i, .len = 64, .srqn = wrong[i]);
 		expect_pkt(a_to_b, XRC_SEND_ONLY, .psn = 0xfffffe, .srqn = wrong[i]);
