@@ -138,18 +138,20 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	c->storing.thread = ask_thread();
 }
 
-/* Of what was copied, those who made it are to blame, not the copy. */
+/* Of what was copied, those who made it in this call are to blame, not the copy. */
 static void on_copied(void *ctx, uintptr_t at, uintptr_t from, size_t bytes)
 {
 	struct checker *c = ctx;
+	const struct ask *ask = ask_now(c);
 
 	if (!checker_has(c, at))
 		return;
 	c->copied.at = at;
 	c->copied.from = from;
 	c->copied.bytes = bytes;
+	c->copied.since = ask ? ask->since_wrote : 0;
 	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD) {
-		const void *pc = wrote_find(from + (w - at), WORD);
+		const void *pc = wrote_find_since(from + (w - at), WORD, c->copied.since);
 
 		if (pc)
 			checker_stored(c, w)->pc = pc;

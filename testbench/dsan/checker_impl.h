@@ -171,7 +171,8 @@ struct checker {
 	struct {
 		uintptr_t at, from;
 		size_t bytes;
-	} copied; /* the newest copy from the driver's memory into the host's */
+		unsigned long since; /* wrote_count() when the call began */
+	} copied;                    /* the newest copy from the driver's memory into the host's */
 	/* Of asked/context.c: which EQ has which interrupt vector (EQN + 1), and the completions of
 	 * which vector (EQN); 0: none yet. */
 	unsigned eq_of_vector[FUNCTION_VECTORS], vector_eqn[FUNCTION_VECTORS], async_eqn;

@@ -104,6 +104,7 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 	a->locks = locks_held();
 	a->since = a->c->seq;
 	a->since_recent = a->c->n_recent;
+	a->since_wrote = wrote_count();
 	if (wants_marks(kind))
 		ask_mark(a);
 }

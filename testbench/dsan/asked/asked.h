@@ -94,6 +94,7 @@ struct ask {
 	unsigned thread;
 	uint32_t number;                    /* of the QP, CQ or SRQ that it is about */
 	uint32_t since, since_recent;       /* the checker's seq and n_recent at its beginning */
+	unsigned long since_wrote;          /* wrote_count() then */
 	bool followed;                      /* own.c knows the queue */
 	bool marks;                         /* wrote.c is on for it */
 	bool took;                          /* something that nobody has claimed yet (taken.h) */

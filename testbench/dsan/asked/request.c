@@ -27,7 +27,8 @@ static const void *storer_of(const struct compared *c, uintptr_t at, size_t byte
 	const struct checker *checker = c->ask->c;
 	const uintptr_t from = at - checker->copied.at;
 	const void *pc = from < checker->copied.bytes && checker->copied.at == c->from
-				 ? wrote_find(checker->copied.from + from, bytes)
+				 ? wrote_find_since(checker->copied.from + from, bytes,
+						    checker->copied.since)
 				 : NULL;
 
 	if (pc) /* to the byte */

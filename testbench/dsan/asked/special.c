@@ -127,6 +127,32 @@ static bool on_another_vlan(const struct compared *c, const struct drv_ah_attr *
 	return (tag == VLAN_NONE ? 0 : tag & VLAN_ID) != (own.vlan == VLAN_NONE ? 0 : own.vlan);
 }
 
+/* The sender in the frame is the port, with the GID that the address names. Source: IBA A17.5.2;
+ * Linux build_mlx_header: eth_hdr.smac, sgid, MLX4_ROCEV2_QP1_SPORT */
+static void sender_says(struct compared *c, const uint8_t *headers, const struct roce_places *at,
+			const struct drv_ah_attr *ah)
+{
+	const struct made *qp = c->ask->made;
+	const struct udp_hdr *udp = (const void *)(headers + at->bth_off - sizeof(struct udp_hdr));
+	uint8_t mac[MAC_BYTES], gid[DRV_GID_BYTES];
+	struct drv_gid own;
+
+	if (at->kind == ROCE_V2_IPV4 || at->kind == ROCE_V2_IPV6)
+		HEADER_SAYS(c, udp_hdr, udp, sport, ROCE_UDP_SPORT_BASE);
+	if (!qp || !c->ask->dev)
+		return;
+	drv_eth_mac(c->ask->dev, qp->port, mac);
+	if (memcmp(headers + MAC_BYTES, mac, MAC_BYTES))
+		bytes_differ(c, "the source MAC in the packet's header", (const void *)c->from,
+			     2 * MAC_BYTES);
+	if (drv_eth_gid_get(c->ask->dev, qp->port, ah->sgid_index, &own))
+		return;
+	roce_sgid(headers, at, gid);
+	if (memcmp(gid, own.raw, sizeof(gid)))
+		bytes_differ(c, "the source GID in the packet's header", (const void *)c->from,
+			     sizeof(gid));
+}
+
 /* Source: IBA A17.3 (frames of RoCE); Linux build_mlx_header */
 static void ethernet_says(struct compared *c, const uint8_t *headers, size_t n,
 			  const struct drv_special_send *send)
@@ -162,6 +188,23 @@ static void ethernet_says(struct compared *c, const uint8_t *headers, size_t n,
 			     sizeof(struct vlan_tag));
 	else
 		ip_says(c, headers + at.l3_off, at.kind, ah);
+	sender_says(c, headers, &at, ah);
+}
+
+/* The last segment is the place of the ICRC, which the device fills in. Source: Linux
+ * build_mlx_header, mlx4_ib_post_send: set_mlx_icrc_seg */
+static void icrc_says(struct compared *c, const uint8_t *wqe, size_t at, size_t end)
+{
+	const struct wqe_inline *s = (const void *)(wqe + at);
+
+	if (at + sizeof(*s) + ICRC_BYTES > end || end - at > WQE_UNIT) {
+		bytes_differ(c, "the segment of the ICRC", wqe, end);
+		return;
+	}
+	SAYS(c, wqe_inline, s, is_inline, 1);
+	SAYS(c, wqe_inline, s, byte_count, ICRC_BYTES);
+	if (be32_load(wqe + at + sizeof(*s)))
+		bytes_differ(c, "the place of the ICRC", wqe + at + sizeof(*s), ICRC_BYTES);
 }
 
 void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_special_send *send)
@@ -182,6 +225,7 @@ void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_
 	SAYS(c, wqe_data, data, byte_count, send->length);
 	SAYS(c, wqe_data, data, lkey, send->lkey);
 	SAYS(c, wqe_data, data, addr, send->addr);
+	icrc_says(c, wqe, at + sizeof(*data), end);
 	transport_says(c, headers + n - TRANSPORT_BYTES, send);
 	if (send->ah) {
 		ethernet_says(c, headers, n, send);

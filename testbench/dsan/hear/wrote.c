@@ -44,9 +44,20 @@ void wrote_end(void)
 		callout_leave(&listener);
 }
 
+unsigned long wrote_count(void)
+{
+	return count;
+}
+
 const void *wrote_find(uintptr_t at, size_t bytes)
 {
-	const unsigned long oldest = count < STORES ? 0 : count - STORES;
+	return wrote_find_since(at, bytes, 0);
+}
+
+const void *wrote_find_since(uintptr_t at, size_t bytes, unsigned long since)
+{
+	const unsigned long kept = count < STORES ? 0 : count - STORES;
+	const unsigned long oldest = since > kept ? since : kept;
 	unsigned long n = 0;
 
 	for (uintptr_t word = at / WORD; bytes && word <= (at + bytes - 1) / WORD; word++)

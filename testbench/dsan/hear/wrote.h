@@ -14,5 +14,9 @@ void wrote_begin(void);
 void wrote_end(void);
 /* Who stored last into any of these bytes; NULL: nobody, or it is too long ago. */
 const void *wrote_find(uintptr_t at, size_t bytes);
+/* How many stores there were so far; and who stored last into any of these bytes behind so many: a place on a
+ * stack has had other users. */
+unsigned long wrote_count(void);
+const void *wrote_find_since(uintptr_t at, size_t bytes, unsigned long since);
 
 #endif
