@@ -246,6 +246,11 @@ W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct 
 	history_made(a.c, GUEST_QP, drv_qp_num(*qp));
 	m = made_add(&a, *qp);
 	m->init = *init;
+	if (init->type == IBV_QPT_XRC_SEND) { /* it has no receives. Source: IBA A14.2.2.2 */
+		m->init.recv_cq = init->send_cq;
+		m->init.srq = NULL;
+		m->init.xrcd = NULL;
+	}
 	m->pd = pd;
 	m->port = 1;
 	return rc;
