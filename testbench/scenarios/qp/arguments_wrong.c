@@ -3,7 +3,7 @@
  * Arguments that do not fit each other, or lie next to what is right: the driver refuses each call, and
  * the right call behind it works. Members that a service does not use hold nothing.
  */
-/* behaviours: IBA-11.2-arguments */
+/* behaviours: IBA-11.2.1.2-limits */
 #include "model/interface/macros.h"
 #include "testbench/services.h"
 
