@@ -31,6 +31,7 @@ struct guest_error_note {
 	struct calls now;
 	struct ran ran;           /* before it, in the driver */
 	struct ran made, changed; /* when the driver made the object, and changed it last */
+	struct ran set;           /* who set what was read before */
 	struct ran wrote;         /* the work request, where that is malformed */
 	struct act doorbell, command;
 	struct act unmapper;   /* of the page that a DMA did not find */

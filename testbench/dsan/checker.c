@@ -8,7 +8,7 @@
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/own/late.h"
 #include "testbench/dsan/held/taken.h"
-#include "testbench/dsan/threads/threads.h"
+#include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/hear/history.h"
@@ -57,6 +57,19 @@ static void ran_add(struct ran *ran, const void *pc)
 			return;
 	if (pc && ran->n < RAN_MAX)
 		ran->pc[ran->n++] = pc;
+}
+
+void checkers_set(unsigned host, enum guest_rule rule, struct ran *set)
+{
+	const struct checker *c = checker_of_host(host);
+	const struct runner *r = runner_now();
+	struct ran changed;
+
+	set->n = 0;
+	if (c && rule == RULE_icm_unmapped)
+		history_find(c, HISTORY_TABLES, set, &changed);
+	else if (c && r)
+		setters_take(r, set);
 }
 
 void checkers_wrote(unsigned host, struct guest_object qp, struct ran *wrote)

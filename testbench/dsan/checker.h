@@ -50,9 +50,15 @@ void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t l
 /* Where the driver of a host came by before this moment: in the call that runs; when none does, in the one
  * that told the device something last. Nothing without a checker. */
 void checkers_ran(unsigned host, struct ran *ran);
+/* How many places further back in a list of functions one of that name stands, because it runs so often. If it
+ * were wrong, the run would have failed before. */
+unsigned checkers_run_often(const char *name);
 /* Where the driver came by when it made that object, and in the last call that changed it. */
 void checkers_made(unsigned host, struct guest_object object, struct ran *made,
 		   struct ran *changed);
+/* Who set what the running thread has read before this moment, in earlier calls; of ICM that is not mapped, where
+ * the driver came by when it made its tables. */
+void checkers_set(unsigned host, enum guest_rule rule, struct ran *set);
 /* Where the driver stored the work request of that queue pair that the device fetched last: the first
  * words of its 64-byte chunks first. */
 void checkers_wrote(unsigned host, struct guest_object qp, struct ran *wrote);

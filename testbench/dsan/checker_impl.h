@@ -111,6 +111,7 @@ struct given {
 /* What parts above the checker hear of (hooks_managed.c). */
 /* Functions that are NULL are not called. */
 struct watcher {
+	void (*call_ends)(const struct checker *c); /* of the driver's interface */
 	/* the driver gives a command, not a scenario; the device has answered one */
 	void (*command)(struct checker *c, const struct hcr *command);
 	void (*command_done)(struct checker *c, const struct hcr *command,
@@ -278,6 +279,17 @@ void checker_recent(const struct checker *c, uint32_t since, char *text, size_t 
 void checker_recent_calls(const struct checker *c, uint32_t since, struct calls *calls);
 /* The functions of these places, each once. */
 void checker_functions_add(const void *pc, char *text, size_t size);
+/* Whether that name is one of those in the text. */
+static inline bool checker_names_have(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at += n)
+		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
 void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size);
 /* Whether that place is in the driver, and not in a scenario or program. */
 bool checker_in_driver(const void *pc);

@@ -143,16 +143,6 @@ bool checker_in_mlx4(const void *pc)
 	return room_of(pc) == ROOM_MLX4;
 }
 
-static bool is_named(const char *text, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *at = text; (at = strstr(at, name)); at += n)
-		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ','))
-			return true;
-	return false;
-}
-
 /* The functions of the driver at that place, past what is inlined there from the rows of the
  * interface: the innermost first. A function that is inlined is told with the one that it is in. */
 void checker_functions_add(const void *pc, char *text, size_t size)
@@ -164,8 +154,8 @@ void checker_functions_add(const void *pc, char *text, size_t size)
 	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
 		i++;
 	for (; i < n; i++) {
-		if (!strncmp(s[i].name, WRAP, strlen(WRAP)) || is_named(text, s[i].name) ||
-		    used + strlen(s[i].name) + 3 > size)
+		if (!strncmp(s[i].name, WRAP, strlen(WRAP)) ||
+		    checker_names_have(text, s[i].name) || used + strlen(s[i].name) + 3 > size)
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
 					 s[i].name);

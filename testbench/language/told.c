@@ -23,6 +23,8 @@ enum {
 	SYMBOLS_MAX = 8,
 	WAITING_CALLS = 5,
 	RAN_SHOWN = 24,
+	RAN_KNOWN = 128,
+	SET_SHOWN = 12,
 	FILES = 3,
 	RAN_CHARS = 600,
 	OBJECT_CHARS = 64,
@@ -123,22 +125,42 @@ static bool is_telling(const struct symbol *s, bool commands)
 	return strstr(s->file, "host_driver/") && !strstr(s->file, "mlx4/cmd.c") == !commands;
 }
 
-/* Functions, each once, with ", " between. */
+/* Functions, each once. Those that run all the time stand further back. */
 struct ran_names {
-	char text[RAN_CHARS];
+	struct ran_name {
+		char name[SYMBOL_NAME];
+		unsigned place;
+	} all[RAN_KNOWN];
 	unsigned n;
 };
 
 static void ran_name_add(struct ran_names *names, const char *name)
 {
-	const size_t used = strlen(names->text), size = strlen(name);
+	const unsigned place = names->n + checkers_run_often(name);
+	unsigned at = names->n;
 
-	for (const char *at = names->text; (at = strstr(at, name)); at += size)
-		if ((at == names->text || at[-1] == ' ') && (!at[size] || at[size] == ','))
+	for (unsigned i = 0; i < names->n; i++)
+		if (!strcmp(names->all[i].name, name))
 			return;
-	if (names->n < RAN_SHOWN && used + size + 3 <= sizeof(names->text) && ++names->n)
-		snprintf(names->text + used, sizeof(names->text) - used, "%s%s", used ? ", " : "",
-			 name);
+	if (names->n == RAN_KNOWN)
+		return;
+	for (; at && names->all[at - 1].place > place; at--)
+		names->all[at] = names->all[at - 1];
+	names->all[at].place = place;
+	snprintf(names->all[at].name, SYMBOL_NAME, "%.*s", SYMBOL_NAME - 1, name);
+	names->n++;
+}
+
+static void ran_names_print(const struct ran_names *names, const char *label, FILE *out)
+{
+	unsigned chars = 0;
+
+	if (names->n)
+		fprintf(out, "    %-8s  ", label);
+	for (unsigned i = 0; i < names->n && i < RAN_SHOWN && chars < RAN_CHARS; i++)
+		chars += (unsigned)fprintf(out, "%s%s", i ? ", " : "", names->all[i].name);
+	if (names->n)
+		fprintf(out, "\n");
 }
 
 /* Files of the driver. */
@@ -194,8 +216,7 @@ static void tell_ran(const struct ran *ran, const struct calls *now, FILE *out)
 	ran_names_add(&names, ran, false, &files);
 	ran_names_add(&names, ran, false, NULL);
 	ran_names_add(&names, ran, true, NULL);
-	if (names.n)
-		fprintf(out, "    before:   %s\n", names.text);
+	ran_names_print(&names, "before:", out);
 }
 
 /* The functions that have made the object, and that have changed it last. */
@@ -211,8 +232,30 @@ static void tell_made(const char *label, const struct ran *ran, FILE *out)
 		files_add(&files, ran->pc[ran->n - 1]);
 	ran_names_add(&names, ran, false, &files);
 	ran_names_add(&names, ran, false, NULL);
-	if (names.n)
-		fprintf(out, "    %-8s  %s\n", label, names.text);
+	ran_names_print(&names, label, out);
+}
+
+static bool ran_has(const struct ran *ran, const char *name)
+{
+	struct symbol symbols[SYMBOLS_MAX];
+
+	for (unsigned i = 0; i < ran->n; i++)
+		for (size_t n = symbols_find(ran->pc[i], symbols, ARRAY_SIZE(symbols)); n--;)
+			if (!strcmp(symbols[n].name, name))
+				return true;
+	return false;
+}
+
+/* Who has set what was read, but for those that ran themselves before. */
+static void tell_set(const struct ran *set, const struct ran *ran, FILE *out)
+{
+	struct ran_names names = {0}, others = {0};
+
+	ran_names_add(&names, set, false, NULL);
+	for (unsigned i = 0; i < names.n && others.n < SET_SHOWN; i++)
+		if (!ran_has(ran, names.all[i].name))
+			ran_name_add(&others, names.all[i].name);
+	ran_names_print(&others, "set by:", out);
 }
 
 static void print_act(uint64_t now_ps, const struct act *act, const char *what, unsigned room,
@@ -263,6 +306,7 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
 	tell_ran(&note->ran, &note->now, out);
+	tell_set(&note->set, &note->ran, out);
 	tell_made("stored:", &note->wrote, out);
 	tell_made("made by:", &note->made, out);
 	tell_made("changed:", &note->changed, out);

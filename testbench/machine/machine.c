@@ -57,6 +57,7 @@ static void note_guest_error(void *arg, unsigned host, const struct guest_error 
 	calls_take(&note->now, kernel_thread_running());
 	checkers_ran(host, &note->ran);
 	checkers_made(host, error->object, &note->made, &note->changed);
+	checkers_set(host, error->rule, &note->set);
 	note->wrote.n = 0;
 	if (error->rule == RULE_wqe_malformed)
 		checkers_wrote(host, error->object, &note->wrote);

@@ -129,6 +129,8 @@ void ask_drop(struct ask *a)
 	*at = a->next;
 	outermost_ends = a->kind != ASK_INNER && !ask_running();
 	locks_end(a->c, a->call, a->locks, outermost_ends);
+	if (outermost_ends && a->c && a->c->watcher && a->c->watcher->call_ends)
+		a->c->watcher->call_ends(a->c);
 	if (outermost_ends)
 		trail_asked(false);
 	if (a->took)

@@ -49,6 +49,8 @@ uint32_t key_after(uint32_t key);
 /* The device has answered a command. */
 void queried_done(const struct checker *c, const struct hcr *command,
 		  const struct hca_command_answer *answer);
+/* The running call asks for the attributes of that queue pair. */
+void queried_begin(const struct drv_qp *qp);
 /* A query returns this. While it runs, wrote_begin() is in effect. */
 void queried_check(struct checker *c, const struct drv_qp *qp, const struct drv_qp_attr *attr);
 /* That state in a context; UINT_MAX: a wrong driver says what is none. */

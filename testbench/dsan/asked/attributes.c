@@ -266,6 +266,7 @@ W(int, drv_qp_query, struct drv_qp *qp, struct drv_qp_attr *attr)
 	int rc;
 
 	running_begin(&query, &queries);
+	queried_begin(qp);
 	rc = __real_drv_qp_query(qp, attr);
 	if (!rc && c)
 		queried_check(c, qp, attr);

@@ -2,6 +2,7 @@
 /* What a query of a queue pair returns, against the context that the device has answered it with. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/hear/history.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
@@ -68,6 +69,11 @@ static void state_check(const struct passing *p, const struct qpc *qpc, const st
 			p->c, &(struct breach){RULE_qp_state_differs, p->object, NULL, NULL},
 			"the query has returned %s, and the driver goes on to take it for %s",
 			asked_state_name(attr->qp_state), asked_state_name(qp->state));
+}
+
+void queried_begin(const struct drv_qp *qp)
+{
+	history_about(GUEST_QP, qp->qpn);
 }
 
 /* Source: Linux mlx4_ib_query_qp, to_rdma_ah_attr */

@@ -4,23 +4,39 @@
 
 #include "model/interface/rows.h"
 #include "testbench/dsan/hear/callout.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
 	LATEST = 4,
-	FIRST_CHARS = 420,
-	OTHER_CHARS = 200,
+	FIRST_CHARS = 720,
+	OTHER_CHARS = 300,
+	NAMES_CHARS = 720,
 	SETTERS_CHARS = 200,
 	TITLE_CHARS = 400,
 	BEGIN = 16,
 	BEGIN_CHARS = 160,
-	LOOP = 24
+	LOOP = 24,
+	FUNCTIONS_LOG = 12,
+	FUNCTIONS = 1 << FUNCTIONS_LOG,
+	PROBES = 32,
+	INLINED = 8,
+	RANKED = 200,
+	PLACES_MAX = 512 /* how far back the last one may stand */
 };
+
+/* Functions that were entered, since the program began. */
+static struct entered_function {
+	uint32_t at; /* code_offset(); 0: none */
+	uint32_t count, call;
+	char *name; /* NULL: not looked up yet, because that takes long */
+} functions[FUNCTIONS];
 
 /* The threads that have entered a function last, the newest first. */
 static struct runner *latest[LATEST];
@@ -35,23 +51,77 @@ static void move_to_front(struct runner *r)
 	latest[0] = r;
 }
 
-/* A loop enters the same functions again and again: they must not push out what came before it. */
-static bool is_recent(const struct entered *e, uint32_t at)
+/* Its slot; NULL: there is no room for it. */
+static struct entered_function *function_of(uint32_t at)
 {
-	for (uint32_t n = 1; n <= LOOP && n <= e->n; n++)
-		if (e->at[(e->n - n) % ENTERED] == at)
+	uint32_t n = at * UINT32_C(0x9e3779b1) >> (32 - FUNCTIONS_LOG);
+
+	for (unsigned i = 0; i < PROBES; i++, n = (n + 1) % FUNCTIONS) {
+		if (!functions[n].at)
+			functions[n].at = at;
+		if (functions[n].at == at)
+			return &functions[n];
+	}
+	return NULL;
+}
+
+static bool is_of_call(const struct runner *r, uint32_t at)
+{
+	for (uint32_t n = 0; n < r->n_of_call; n++)
+		if (r->of_call[n] == at)
 			return true;
 	return false;
 }
 
+static void count(struct runner *r, uint32_t at)
+{
+	struct entered_function *f = function_of(at);
+
+	if (!f)
+		return;
+	f->count++;
+	if (f->call == r->call)
+		return;
+	f->call = r->call;
+	if (r->n_of_call < OF_CALL && !is_of_call(r, at))
+		r->of_call[r->n_of_call++] = at;
+}
+
+void entered_call_begins(struct runner *r)
+{
+	static uint32_t calls;
+
+	r->call = ++calls;
+	r->n_of_call = 0;
+}
+
+void entered_add_first(const struct runner *r, struct ran *ran, unsigned max)
+{
+	for (uint32_t n = r->n_of_call; n && ran->n < max; n--)
+		ran->pc[ran->n++] = code_pc(r->of_call[n - 1]);
+}
+
+/* A loop enters the same functions again and again: they do not push out what came before it. Returns whether
+ * it is none of a loop. */
 static bool note(struct runner *r, struct entered *e, const void *pc)
 {
 	const uint32_t at = code_offset(pc);
+	uint32_t n = 0;
+	bool is_new;
 
-	if (r->ends || is_recent(e, at))
+	if (r->ends)
 		return false;
-	e->at[e->n++ % ENTERED] = at;
-	return true;
+	count(r, at);
+	while (n < e->n && e->at[n] != at)
+		n++;
+	is_new = n == e->n || n >= LOOP;
+	if (n == e->n && e->n < ENTERED)
+		e->n++;
+	if (n == ENTERED)
+		n--;
+	memmove(&e->at[1], &e->at[0], n * sizeof(e->at[0]));
+	e->at[0] = at;
+	return is_new;
 }
 
 void entered_note(struct runner *r, const void *pc)
@@ -62,7 +132,10 @@ void entered_note(struct runner *r, const void *pc)
 
 void entered_note_visit(struct runner *r, const void *pc)
 {
+	static uint32_t visits;
+
 	note(r, &r->visited, pc);
+	r->visited_nth = ++visits;
 }
 
 static void on_enter(void *ctx, const void *pc)
@@ -105,6 +178,97 @@ bool entered_process_is_ending(void)
 	return r && r->ends;
 }
 
+static bool has_name(struct entered_function *f, const char *name)
+{
+	struct symbol s;
+
+	if (f->at && !f->name)
+		f->name = strdup(symbols_find(code_pc(f->at), &s, 1) ? s.name : "");
+	return f->name && !strcmp(f->name, name);
+}
+
+unsigned checkers_run_often(const char *name)
+{
+	enum { BACK = 6 };
+	uint32_t times = 0;
+	unsigned log = 0;
+
+	for (unsigned n = 0; n < FUNCTIONS; n++)
+		if (has_name(&functions[n], name))
+			times += functions[n].count;
+	while (times >> log > 1)
+		log++;
+	return log * BACK;
+}
+
+struct ranked {
+	char name[SYMBOL_NAME];
+	unsigned place;
+};
+
+static bool is_ranked(const struct ranked *all, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!strcmp(all[i].name, name))
+			return true;
+	return false;
+}
+
+static void rank(struct ranked *all, unsigned n, const char *name)
+{
+	const unsigned place = n + checkers_run_often(name);
+
+	for (; n && all[n - 1].place > place; n--)
+		all[n] = all[n - 1];
+	all[n].place = place;
+	snprintf(all[n].name, sizeof(all[n].name), "%s", name);
+}
+
+/* As checker_functions_add() tells what is inlined. */
+static unsigned rank_place(struct ranked *all, unsigned n, const void *pc)
+{
+	struct symbol s[INLINED];
+	const size_t found = symbols_find(pc, s, INLINED);
+	size_t i = 0;
+
+	while (i + 1 < found && strstr(s[i].file, "model/interface/"))
+		i++;
+	for (; i < found && n < RANKED; i++)
+		if (strncmp(s[i].name, WRAP, strlen(WRAP)) && !is_ranked(all, n, s[i].name))
+			rank(all, n++, s[i].name);
+	return n;
+}
+
+static unsigned rank_all(struct ranked *all, const void *const *pcs, unsigned n)
+{
+	unsigned ranked = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		ranked = rank_place(all, ranked, pcs[i]);
+	return ranked;
+}
+
+/* Those of them before `end`. Returns how many characters they take. */
+static size_t ranked_format(const struct ranked *all, unsigned n, unsigned end, char *text,
+			    size_t size)
+{
+	size_t used = 0;
+
+	*text = 0;
+	for (unsigned i = 0; i < n && all[i].place < end; i++)
+		if (used + strlen(all[i].name) + sizeof(", ") <= size)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 all[i].name);
+	return used;
+}
+
+void entered_rank(const void *const *pcs, unsigned n, char *text, size_t size)
+{
+	struct ranked all[RANKED];
+
+	ranked_format(all, rank_all(all, pcs, n), UINT_MAX, text, size);
+}
+
 /* An inline function of a header, or one that only passes a call on to the device's driver: its name
  * tells the reader nothing. */
 static bool is_plumbing(const void *pc)
@@ -115,19 +279,44 @@ static bool is_plumbing(const void *pc)
 	return n > 2 && (!strcmp(s.file + n - 2, ".h") || strstr(s.file, "host_driver/drv/drv.c"));
 }
 
-static unsigned names_of(const struct entered *e, char *names, size_t size)
+static unsigned functions_of(const struct entered *e, const void **pcs)
 {
-	const void *pcs[ENTERED];
 	unsigned n = 0;
 
-	for (uint32_t at = e->n; at && e->n - at < ENTERED; at--) {
-		const void *pc = code_pc(e->at[(at - 1) % ENTERED]);
+	for (uint32_t i = 0; i < e->n; i++) {
+		const void *pc = code_pc(e->at[i]);
 
 		if (!is_plumbing(pc))
 			pcs[n++] = pc;
 	}
-	checker_functions(pcs, n, names, size);
 	return n;
+}
+
+static void names_of(const struct entered *e, char *names, size_t size)
+{
+	const void *pcs[ENTERED];
+
+	entered_rank(pcs, functions_of(e, pcs), names, size);
+}
+
+/* The names of both lists, as many as fit together. */
+static void names_of_both(const struct entered *one, const struct entered *other, size_t size,
+			  char one_names[NAMES_CHARS], char other_names[NAMES_CHARS])
+{
+	struct ranked ones[RANKED], others[RANKED];
+	const void *pcs[ENTERED];
+	const unsigned n_one = rank_all(ones, pcs, functions_of(one, pcs));
+	const unsigned n_other = rank_all(others, pcs, functions_of(other, pcs));
+	unsigned end = 0;
+
+	do {
+		end++;
+	} while (ranked_format(ones, n_one, end, one_names, NAMES_CHARS) +
+				 ranked_format(others, n_other, end, other_names, NAMES_CHARS) <
+			 size &&
+		 end < PLACES_MAX);
+	ranked_format(ones, n_one, end - 1, one_names, NAMES_CHARS);
+	ranked_format(others, n_other, end - 1, other_names, NAMES_CHARS);
 }
 
 void entered_format_lowest(char *text, size_t size)
@@ -168,17 +357,51 @@ void entered_format(char text[ENTERED_CHARS])
 			 setters);
 }
 
+static unsigned without_plumbing(const void **pcs, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!is_plumbing(pcs[i]))
+			pcs[kept++] = pcs[i];
+	return kept;
+}
+
+/* Who has changed the object that the last call was about, or has made it: what a caller finds wrong there
+ * was often done by a call before. */
+static void tell_object(const struct runner *r, const char *besides, const char *others, FILE *out)
+{
+	struct ranked all[RANKED];
+	char object[BEGIN_CHARS], names[OTHER_CHARS];
+	struct ran made, changed, *by = &changed;
+	unsigned n, kept = 0;
+
+	if (!r->c || !r->subject.kind || r->subject_call != r->call)
+		return;
+	history_find(r->c, r->subject, &made, &changed);
+	if (!changed.n)
+		by = &made;
+	n = rank_all(all, by->pc, without_plumbing(by->pc, by->n));
+	for (unsigned i = 0; i < n; i++)
+		if (!checker_names_have(besides, all[i].name) &&
+		    !checker_names_have(others, all[i].name))
+			all[kept++] = all[i];
+	if (!ranked_format(all, kept, UINT_MAX, names, sizeof(names)))
+		return;
+	guest_object_format(r->subject, object, sizeof(object));
+	fprintf(out, "    %s was %s by %s\n", object, by == &made ? "made" : "changed last", names);
+}
+
 /* A thread that has entered none says nothing. The first one stands behind the title, and is told with where
- * its last call began, which a long call has pushed out of the latest ones, and with those that set what it
- * read. */
+ * its last call began, which a long call has pushed out of the latest ones, with those that set what it
+ * read, and those that changed what it was about. */
 static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 {
 	const size_t size = title ? FIRST_CHARS : OTHER_CHARS;
-	char above[FIRST_CHARS], driver[FIRST_CHARS], setters[FIRST_CHARS], begin[BEGIN_CHARS];
-	const unsigned n_above = names_of(&r->entered, above, size);
-	const unsigned n_driver = names_of(&r->visited, driver, size);
+	char above[NAMES_CHARS], driver[NAMES_CHARS], setters[SETTERS_CHARS], begin[BEGIN_CHARS];
 
-	if (!n_above && !n_driver)
+	names_of_both(&r->entered, &r->visited, size, above, driver);
+	if (!*above && !*driver)
 		return false;
 	if (title)
 		fputs(title, out);
@@ -186,8 +409,8 @@ static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 		fprintf(out, "    host %u:   ", r->c->host.platform->host);
 	else
 		fprintf(out, "    a thread: ");
-	fprintf(out, "%s%s%s%s\n", above, n_above && n_driver ? "; " : "",
-		n_driver ? "in mlx4: " : "", driver);
+	fprintf(out, "%s%s%s%s\n", above, *above && *driver ? "; " : "", *driver ? "in mlx4: " : "",
+		driver);
 	if (!title)
 		return true;
 	begin_of(r, begin, sizeof(begin));
@@ -196,19 +419,38 @@ static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 	setters_format(r, above, setters, sizeof(setters));
 	if (*setters)
 		fprintf(out, "    what it read last was set by %s\n", setters);
+	tell_object(r, above, driver, out);
 	return true;
+}
+
+/* Of the threads that have only run in mlx4, the one that did last. */
+static const struct runner *lowest_latest(void)
+{
+	const struct runner *r, *found = NULL;
+
+	for (unsigned i = 0; (r = runners_from(i, &i));)
+		if (r->c && r->visited.n && !r->entered.n &&
+		    (!found || (int32_t)(r->visited_nth - found->visited_nth) > 0))
+			found = r;
+	return found;
 }
 
 bool checkers_tell_calls(FILE *out)
 {
 	const struct guest_rule_row *rule = &guest_rules[RULE_call_unexplained];
+	const struct runner *lowest;
 	char title[TITLE_CHARS];
 	unsigned told = 0;
 
-	snprintf(title, sizeof(title), "%s: %s. By thread, the latest first:\n", rule->name,
-		 rule->meaning);
+	snprintf(title, sizeof(title),
+		 "%s: %s. By thread, the latest first, "
+		 "and those that run all the time last:\n",
+		 rule->name, rule->meaning);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
 		told += thread_tell(latest[i], told ? NULL : title, out);
+	lowest = lowest_latest();
+	if (told && lowest)
+		thread_tell(lowest, NULL, out);
 	if (told)
 		fprintf(out, "    look at:  %s\n", rule->look);
 	return told > 0;

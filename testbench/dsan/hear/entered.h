@@ -25,5 +25,8 @@ void entered_format(char text[ENTERED_CHARS]);
 void entered_format_lowest(char *text, size_t size);
 /* No thread has entered any. */
 void entered_forget(void);
+/* As checker_functions(), but those that run all the time stand further back: if they were wrong, the run
+ * would have failed before. */
+void entered_rank(const void *const *pcs, unsigned n, char *text, size_t size);
 
 #endif

@@ -5,11 +5,11 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
-enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 320 };
+enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 224 + OF_CALL };
 
 /* The newest places of the trail, as code_offset(): taking them must be quick. */
 struct places {
-	uint32_t n, at[PLACES];
+	uint32_t n, functions, at[PLACES]; /* the functions are its last ones */
 };
 
 /* Of an object; a newer one takes the slot of an older one with the same hash. */
@@ -49,8 +49,12 @@ static void places_take(struct places *p)
 {
 	const struct runner *r = runner_now();
 
-	for (p->n = 0; r && p->n < PLACES && r->n_trail - p->n != r->trail_from; p->n++)
+	for (p->n = 0; r && p->n < PLACES - OF_CALL && r->n_trail - p->n != r->trail_from; p->n++)
 		p->at[p->n] = r->trail[(r->n_trail - 1 - p->n) % TRAIL];
+	/* those that a long call has pushed out of its trail */
+	p->functions = r ? r->n_of_call : 0;
+	for (uint32_t n = p->functions; n; n--)
+		p->at[p->n++] = r->of_call[n - 1];
 }
 
 static bool has(const struct ran *ran, const void *pc)
@@ -63,9 +67,12 @@ static bool has(const struct ran *ran, const void *pc)
 
 static void places_give(const struct places *p, struct ran *ran)
 {
+	const uint32_t places = p->n - p->functions;
+
 	ran->n = 0;
-	for (unsigned i = 0; i < p->n && ran->n < RAN_MAX; i++)
-		if (!has(ran, code_pc(p->at[i])))
+	for (unsigned i = 0; i < p->n; i++)
+		if (!has(ran, code_pc(p->at[i])) &&
+		    ran->n < (i < places ? RAN_MAX - p->functions : RAN_MAX))
 			ran->pc[ran->n++] = code_pc(p->at[i]);
 }
 
@@ -89,8 +96,10 @@ void history_about(enum guest_object_kind kind, uint32_t number)
 {
 	struct runner *r = runner_now();
 
-	if (r)
-		r->subject = guest_object(kind, number);
+	if (!r)
+		return;
+	r->subject = guest_object(kind, number);
+	r->subject_call = r->call;
 }
 
 struct guest_object history_subject(void)

@@ -13,6 +13,9 @@
 struct checker;
 struct ran;
 
+/* The tables of contexts in ICM. */
+#define HISTORY_TABLES guest_object(GUEST_NONE, 1)
+
 /* The running call has made that object, or has changed it (a queue pair's attributes, a CQ's size). */
 void history_made(const struct checker *c, enum guest_object_kind kind, uint32_t number);
 void history_changed(const struct checker *c, enum guest_object_kind kind, uint32_t number);

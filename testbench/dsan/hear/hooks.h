@@ -64,6 +64,8 @@ void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *a
 
 /* hooks_managed.c: hears what has to do with management. */
 extern const struct watcher hooks_watcher;
+/* A call of the driver ends. */
+void hooks_call_ends(const struct checker *c);
 
 /* hooks_process.c: a call gets that object of a process; the process is gone. */
 struct uv_object;

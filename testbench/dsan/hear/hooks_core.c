@@ -281,6 +281,32 @@ W(int, uv_object_done, struct uv_object *object, int rc, uint32_t *handle)
 	return __real_uv_object_done(object, rc, handle);
 }
 
+/* What the kernel's side of an object tells of it, it tells with the library's structure. */
+W(void, uv_heap_free, void *p)
+{
+	struct uv_process *process = p ? uv_process_current() : NULL;
+	struct checker *c = process ? checker_of_host(process->host->platform->host) : NULL;
+	char names[ENTERED_CHARS];
+
+	for (struct drv_list *f = c ? process->files.next : NULL; f && f != &process->files;
+	     f = f->next) {
+		struct uv_file *file = container_of(f, struct uv_file, link);
+
+		for (struct drv_list *l = file->objects.next; l != &file->objects; l = l->next) {
+			const struct uv_object *o = container_of(l, struct uv_object, link);
+
+			if (o->user != p)
+				continue;
+			entered_format(names);
+			c->tell(c, &(struct breach){RULE_freed_in_use, {0}, HERE, NULL},
+				"the library's structure of object %u is freed, and the kernel's "
+				"side of it is not destroyed; these functions ran last: %s",
+				o->handle, names);
+		}
+	}
+	__real_uv_heap_free(p);
+}
+
 W(void, uv_process_exit, struct uv_process *process)
 {
 	entered_process_ends(true);

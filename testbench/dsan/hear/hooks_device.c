@@ -6,6 +6,7 @@
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/device/function.h"
 #include "testbench/dsan/device/given.h"
+#include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/taken.h"
@@ -15,6 +16,8 @@
 
 #include "host_driver/drv/ops.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+
+enum { HOSTS = 2 };
 
 W(int, drv_probe, struct platform *p, const struct drv_options *options, struct drv_device **dev)
 {
@@ -106,6 +109,37 @@ W(void, drv_catas_unwatch, struct drv_device *dev)
 	__real_drv_catas_unwatch(dev);
 }
 
+/* How many mailboxes of commands were in use when a call ended last, and where the last call has come by that
+ * left more of them. */
+static struct mailboxes {
+	unsigned n;
+	struct ran by;
+} mailboxes[HOSTS];
+
+void hooks_call_ends(const struct checker *c)
+{
+	struct mailboxes *m = &mailboxes[c->host.platform->host % HOSTS];
+	const unsigned n = c->dead.dev ? c->dead.dev->cmd.mailboxes : 0;
+
+	if (n > m->n)
+		checkers_ran(c->host.platform->host, &m->by);
+	m->n = n;
+}
+
+static void mailboxes_check(struct checker *c, unsigned left)
+{
+	const struct mailboxes *m = &mailboxes[c->host.platform->host % HOSTS];
+	char names[ENTERED_CHARS];
+
+	if (!left || left != m->n)
+		return;
+	entered_rank(m->by.pc, m->by.n, names, sizeof(names));
+	checker_report(c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
+		       "the driver goes, and %u mailboxes that drv_mailbox_get and drv_mailbox_put "
+		       "count are in use; the last call that left one more: %s",
+		       left, names);
+}
+
 static void device_gone(struct ask *a)
 {
 	if (a->c)
@@ -132,6 +166,8 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	a.object = dev;
 	left = __real_drv_remove(dev);
+	if (a.c)
+		mailboxes_check(a.c, left.mailboxes);
 	device_gone(&a);
 	function_left_check(&a);
 	device_forgotten(&a, dev);
@@ -146,6 +182,8 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	a.object = dev;
 	left = __real_drv_abandon(dev);
+	if (a.c)
+		mailboxes_check(a.c, left.mailboxes);
 	device_gone(&a);
 	device_forgotten(&a, dev);
 	return left;

@@ -5,6 +5,7 @@
 #include "testbench/dsan/asked/wanted.h"
 #include "testbench/dsan/device/caps.h"
 #include "testbench/dsan/device/given.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/held/claims.h"
@@ -113,6 +114,7 @@ W(int, drv_table_init, struct drv_device *dev, struct drv_icm_table *t, uint64_t
 
 	for (unsigned n = 0; !rc && n < t->n_chunks; n++)
 		chunk_end_check(t, n, HERE);
+	history_made(checker_of_host(dev->p->host), HISTORY_TABLES.kind, HISTORY_TABLES.number);
 	return rc;
 }
 

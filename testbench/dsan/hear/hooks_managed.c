@@ -62,6 +62,7 @@ static void eqes_end(struct checker *c, const void *pc)
 }
 
 const struct watcher hooks_watcher = {
+	.call_ends = hooks_call_ends,
 	.command = command_given,
 	.command_done = command_done,
 	.eqe = eqe_looked_at,

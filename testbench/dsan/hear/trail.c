@@ -3,6 +3,7 @@
 #include "testbench/dsan/hear/trail.h"
 
 #include "testbench/dsan/checker.h"
+#include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ void trail_begin(void)
 	if (!r || r->depth) /* part of a call of a layer above mlx4 */
 		return;
 	r->trail_from = r->n_trail;
+	entered_call_begins(r);
 	r->refused = 0;
 	r->n_undone = 0;
 }
@@ -88,9 +90,21 @@ static void ran_take(const struct runner *r, uint32_t from, uint32_t to, struct 
 		ran_add(ran, r->trail[(n - 1) % TRAIL]);
 }
 
+/* Of the running call: with the functions that a long call has pushed out. */
+static void ran_take_call(const struct runner *r, struct ran *ran)
+{
+	ran_take(r, r->trail_from, r->n_trail, ran);
+	if (ran->n > RAN_MAX - r->n_of_call)
+		ran->n = RAN_MAX - r->n_of_call;
+	entered_add_first(r, ran, RAN_MAX);
+}
+
 /* The first ones first. */
 static void ran_take_first(const struct runner *r, uint32_t from, uint32_t to, struct ran *ran)
 {
+	if (r->n_trail - from > TRAIL && from == r->trail_from)
+		for (uint32_t i = 0; i < r->n_of_call; i++)
+			ran_add(ran, r->of_call[i]);
 	for (uint32_t at = from; at != to && r->n_trail - from <= TRAIL && ran->n < RAN_MAX; at++)
 		ran_add(ran, r->trail[at % TRAIL]);
 }
@@ -101,7 +115,7 @@ void checkers_ran(unsigned host, struct ran *ran)
 
 	ran->n = 0;
 	if (r && r->n_trail != r->trail_from)
-		ran_take(r, r->trail_from, r->n_trail, ran);
+		ran_take_call(r, ran);
 	else if (told)
 		ran_take(told, told->told_from, told->told, ran);
 }
@@ -148,8 +162,8 @@ void trail_format(char *text, size_t size)
 	*text = 0;
 	if (!r)
 		return;
-	ran_take(r, r->trail_from, r->n_trail, &ran);
-	checker_functions(ran.pc, ran.n, text, size);
+	ran_take_call(r, &ran);
+	entered_rank(ran.pc, ran.n, text, size);
 }
 
 unsigned trail_first_of(const struct runner *r, const void **pcs, unsigned max)
@@ -186,7 +200,7 @@ void trail_format_before_undo(char *text, size_t size)
 	}
 	for (unsigned n = 0; n < r->n_undone; n++)
 		pcs[n] = code_pc(r->undone[n]);
-	checker_functions(pcs, r->n_undone, text, size);
+	entered_rank(pcs, r->n_undone, text, size);
 }
 
 void trail_format_meanwhile(char *text, size_t size)

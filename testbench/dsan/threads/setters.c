@@ -107,24 +107,34 @@ static const struct set *set_of(uintptr_t at, const struct runner *r)
 	return alone;
 }
 
-void setters_format(const struct runner *r, const char *besides, char *text, size_t size)
+void setters_take(const struct runner *r, struct ran *ran)
 {
 	const unsigned kept = accesses_kept(&r->loads);
-	char names[NAMES_BYTES];
-	size_t from;
 
-	snprintf(names, sizeof(names), "%s", besides);
-	from = strlen(names);
-	for (unsigned i = 1; i <= kept; i++) {
+	ran->n = 0;
+	for (unsigned i = 1; i <= kept && ran->n + 2 <= RAN_MAX; i++) {
 		const struct access *load = &r->loads.newest[(r->loads.n - i) % ACCESSES];
 		const struct set *s = set_of(load->at, r);
 
 		if (!s || !s->pc || on_own_stack(load->at))
 			continue;
-		checker_functions_add(code_pc(s->pc), names, sizeof(names));
+		ran->pc[ran->n++] = code_pc(s->pc);
 		if (s->caller)
-			checker_functions_add(code_pc(s->caller), names, sizeof(names));
+			ran->pc[ran->n++] = code_pc(s->caller);
 	}
+}
+
+void setters_format(const struct runner *r, const char *besides, char *text, size_t size)
+{
+	char names[NAMES_BYTES];
+	struct ran ran;
+	size_t from;
+
+	snprintf(names, sizeof(names), "%s", besides);
+	from = strlen(names);
+	setters_take(r, &ran);
+	for (unsigned i = 0; i < ran.n; i++)
+		checker_functions_add(ran.pc[i], names, sizeof(names));
 	if (from && names[from])
 		from += strlen(", ");
 	snprintf(text, size, "%s", names + from);

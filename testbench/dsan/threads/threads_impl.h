@@ -14,8 +14,9 @@ enum {
 	HELD = 8,
 	CHANGES = 4,
 	NAMES = 160,
-	TRAIL = 1024,  /* a power of two */
-	ENTERED = 256, /* a power of two */
+	TRAIL = 1024, /* a power of two */
+	ENTERED = 192,
+	OF_CALL = 128,
 	UNDONE = 24,
 	BESIDE = 2,
 	DEPTH = 32,  /* functions of the layers above mlx4 that are remembered while they run */
@@ -90,13 +91,16 @@ struct runner {
 	 * modulo 64; how long its trail was at the last one */
 	uint64_t refused;
 	uint32_t refused_at;
-	/* of entered.c: the functions above mlx4 that it has entered, and those of mlx4; then how many of
-	 * the first it is in */
+	/* of entered.c: the functions above mlx4 that it has entered, and those of mlx4; each once, the
+	 * latest first */
 	struct entered {
 		uint32_t at[ENTERED]; /* code_offset() */
-		uint32_t n;           /* ever added */
+		uint32_t n;
 	} entered, visited;
-	unsigned depth;
+	uint32_t visited_nth; /* of all threads: when it entered one of mlx4 last */
+	/* those of the running call, the first ones first, and the number of that call */
+	uint32_t of_call[OF_CALL], n_of_call, call;
+	unsigned depth;     /* how many of the functions above mlx4 it is in */
 	uint32_t in[DEPTH]; /* those it is in, the outermost first */
 	uint32_t returns;   /* how often it has left the outermost one */
 	/* of flags.c: flags that the running handler of interrupts has set; the depth of the function that
@@ -110,6 +114,7 @@ struct runner {
 	uintptr_t outermost;         /* its stack ends there */
 	uintptr_t pointer;           /* of locals.c: where it has just stored 8 bytes; 0: nowhere */
 	struct guest_object subject; /* of history.c: of the call of the driver that it made last */
+	uint32_t subject_call;       /* the number of that call */
 	bool asked;                  /* it is in a call that has an ask (asked/asked.h) */
 	struct beside { /* of trail.c: the trails of others in a call, when this one began */
 		const struct runner *r;
@@ -187,6 +192,10 @@ void locals_memory_gone(uintptr_t at, size_t bytes);
 void locals_forget(void);
 
 /* entered.c */
+void entered_call_begins(struct runner *r);
+/* Adds the functions that the running call has entered first, the last one of them first, until there are
+ * `max`. */
+void entered_add_first(const struct runner *r, struct ran *ran, unsigned max);
 void entered_note(struct runner *r, const void *pc);
 void entered_note_visit(struct runner *r, const void *pc);
 
@@ -196,6 +205,7 @@ void setters_memory_gone(uintptr_t at, size_t bytes);
 void setters_forget(void);
 /* The functions that had stored last, before this call, what the thread has loaded in this turn, and who
  * called them: of the latest load first. Those that are named in `besides` are left out. */
+void setters_take(const struct runner *r, struct ran *ran);
 void setters_format(const struct runner *r, const char *besides, char *text, size_t size);
 
 /* waits.c */
