@@ -23,8 +23,6 @@ enum {
 	BEGIN = 16,
 	BEGIN_CHARS = 160,
 	LOOP = 24,
-	FUNCTIONS_LOG = 12,
-	FUNCTIONS = 1 << FUNCTIONS_LOG,
 	PROBES = 32,
 	INLINED = 8,
 	RANKED = 200,
@@ -34,7 +32,7 @@ enum {
 /* Functions that were entered, since the program began. */
 static struct entered_function {
 	uint32_t at; /* code_offset(); 0: none */
-	uint32_t count, call;
+	uint32_t count;
 	char *name; /* NULL: not looked up yet, because that takes long */
 } functions[FUNCTIONS];
 
@@ -65,25 +63,20 @@ static struct entered_function *function_of(uint32_t at)
 	return NULL;
 }
 
-static bool is_of_call(const struct runner *r, uint32_t at)
-{
-	for (uint32_t n = 0; n < r->n_of_call; n++)
-		if (r->of_call[n] == at)
-			return true;
-	return false;
-}
-
 static void count(struct runner *r, uint32_t at)
 {
 	struct entered_function *f = function_of(at);
+	uint64_t *word, bit;
 
 	if (!f)
 		return;
 	f->count++;
-	if (f->call == r->call)
+	word = &r->in_call[(f - functions) / 64];
+	bit = UINT64_C(1) << (f - functions) % 64;
+	if (*word & bit)
 		return;
-	f->call = r->call;
-	if (r->n_of_call < OF_CALL && !is_of_call(r, at))
+	*word |= bit;
+	if (r->n_of_call < OF_CALL)
 		r->of_call[r->n_of_call++] = at;
 }
 
@@ -93,6 +86,7 @@ void entered_call_begins(struct runner *r)
 
 	r->call = ++calls;
 	r->n_of_call = 0;
+	memset(r->in_call, 0, sizeof(r->in_call));
 }
 
 void entered_add_first(const struct runner *r, struct ran *ran, unsigned max)

@@ -777,6 +777,23 @@ static void what_ran_before_a_register_was_written_is_known_later(void **state)
 	assert_ptr_equal(ran.pc[0], &places[3]);
 }
 
+static void what_a_long_call_entered_first_is_known(void **state)
+{
+	struct ran ran;
+
+	trail_begin();
+	entered_note(runner_now(), &places[3]);
+	for (unsigned i = 0; i < 2 * TRAIL; i++)
+		trail_note(&places[i % 2]);
+	checkers_ran(0, &ran);
+	assert_int_equal(ran.n, 3);
+	assert_ptr_equal(ran.pc[2], &places[3]);
+	trail_begin();
+	trail_note(&places[2]);
+	checkers_ran(0, &ran);
+	assert_int_equal(ran.n, 1);
+}
+
 /* --- who made an object --- */
 
 static void who_made_and_changed_an_object_is_known_later(void **state)
@@ -843,6 +860,7 @@ int main(void)
 		T(a_list_forgets_a_local_before_its_function_ends),
 		T(another_thread_moves_a_pointer_to_a_local),
 		T(what_ran_before_a_register_was_written_is_known_later),
+		T(what_a_long_call_entered_first_is_known),
 		T(who_made_and_changed_an_object_is_known_later),
 	};
 

@@ -17,6 +17,8 @@ enum {
 	TRAIL = 1024, /* a power of two */
 	ENTERED = 192,
 	OF_CALL = 128,
+	FUNCTIONS_LOG = 12,
+	FUNCTIONS = 1 << FUNCTIONS_LOG, /* of the driver */
 	UNDONE = 24,
 	BESIDE = 2,
 	DEPTH = 32,  /* functions of the layers above mlx4 that are remembered while they run */
@@ -100,9 +102,10 @@ struct runner {
 	uint32_t visited_nth; /* of all threads: when it entered one of mlx4 last */
 	/* those of the running call, the first ones first, and the number of that call */
 	uint32_t of_call[OF_CALL], n_of_call, call;
-	unsigned depth;     /* how many of the functions above mlx4 it is in */
-	uint32_t in[DEPTH]; /* those it is in, the outermost first */
-	uint32_t returns;   /* how often it has left the outermost one */
+	uint64_t in_call[FUNCTIONS / 64]; /* bit n: functions[n] of entered.c is one of them */
+	unsigned depth;                   /* how many of the functions above mlx4 it is in */
+	uint32_t in[DEPTH];               /* those it is in, the outermost first */
+	uint32_t returns;                 /* how often it has left the outermost one */
 	/* of flags.c: flags that the running handler of interrupts has set; the depth of the function that
 	 * has armed a CQ and runs, or of its caller; 0: none does */
 	uintptr_t set[SET];
