@@ -169,7 +169,7 @@ $(O)/libhca.a: $(objs)
 $(tests): $(O)/%: $(O)/obj/%.o $(O)/libhca.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 define prog-rule
 $(O)/$(1): $(call obj,$(2)) $(O)/libhca.a

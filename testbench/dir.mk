@@ -23,7 +23,10 @@ src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
 main-y += $(addprefix $(d)/app/, main.c exit.c)
 test-y += $(addprefix $(d)/app/tests/, cli_test.c ctl_test.c)
 test-y += $(d)/os/tests/outdir_test.c
-test-y += $(addprefix $(d)/dsan/tests/, callout_test.c order_test.c claims_test.c own_test.c late_test.c asked_test.c threads_test.c heap_test.c counted_test.c caps_test.c ethernet_test.c guest_test.c)
+test-y += $(addprefix $(d)/dsan/tests/, callout_test.c order_test.c claims_test.c own_test.c late_test.c asked_test.c heap_test.c counted_test.c caps_test.c ethernet_test.c guest_test.c)
+threads-tests := threads_test lockset_test freed_test trail_test
+test-y += $(patsubst %,$(d)/dsan/tests/%.c,$(threads-tests))
+$(patsubst %,$(O)/$(d)/dsan/tests/%,$(threads-tests)): $(O)/obj/$(d)/dsan/tests/played_threads.o
 test-y += $(d)/explore/tests/schedule_test.c
 test-y += $(d)/language/tests/ladder_match_test.c
 test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
