@@ -5,6 +5,7 @@
  * discovery to the group of all nodes; a question goes to all or to the group of the address that it
  * asks for; an answer goes to who has asked and to nobody else. Source: RFC 826, RFC 4861 7.2.
  */
+#include "testbench/scenarios/ethernet/frames.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
 
 enum {
@@ -19,20 +20,6 @@ enum {
 static const uint8_t all[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
 		     all_nodes_mac[MAC_BYTES] = {0x33, 0x33, [5] = 1},
 		     all_nodes[DRV_GID_BYTES] = {0xff, 2, [15] = 1};
-
-static struct drv_qp *frames_of(struct tb *tb, struct tb_end *end)
-{
-	struct drv_qp *qp = new_qp(end, .type = IBV_QPT_RAW_PACKET);
-	struct drv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
-
-	if (!qp)
-		return NULL;
-	must(drv_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_PORT));
-	attr.qp_state = IBV_QPS_RTR;
-	must(drv_qp_modify(qp, &attr, IBV_QP_STATE));
-	must(drv_eth_receive(end->dev, 1, qp));
-	return qp;
-}
 
 static struct {
 	struct drv_qp *qp;

@@ -5,23 +5,10 @@
  * else has needed it; a trace has needed it here.)
  */
 #include "model/engine/wire/roce_crc.h"
+#include "testbench/scenarios/ethernet/frames.h"
 #include "testbench/services.h"
 
 enum { LEN = 64, ROOM = 256, TIMEOUT = 8, IPV4_V2 = 3 /* entry of a's GID table */ };
-
-static struct drv_qp *frames_of(struct tb *tb, struct tb_end *end)
-{
-	struct drv_qp *qp = new_qp(end, .type = IBV_QPT_RAW_PACKET);
-	struct drv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
-
-	if (!qp)
-		return NULL;
-	must(drv_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_PORT));
-	attr.qp_state = IBV_QPS_RTR;
-	must(drv_qp_modify(qp, &attr, IBV_QP_STATE));
-	must(drv_eth_receive(end->dev, 1, qp));
-	return qp;
-}
 
 /* The frame as it stands in memory, without FCS. */
 static void look(struct tb *tb, const uint8_t *frame, size_t len)
