@@ -43,20 +43,21 @@ static void post_many(void *arg)
 	p->done = true;
 }
 
-/* Both threads write to the page at the same time. */
-static void two_threads(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x)
+/* Both threads write to the page of their queue pairs at the same time. */
+static void two_threads(struct tb *tb, struct tb_end *a, struct tb_end *b,
+			struct drv_qp *const *qps, uint64_t dst)
 {
 	struct drv_sge sge = {(uintptr_t)a->src, THREAD_LEN, 0};
 	struct poster posters[2];
 
 	for (unsigned i = 0; i < 2; i++) {
 		posters[i] = (struct poster){
-			.qp = i ? x : a->qp[0],
+			.qp = qps[i],
 			.wr = {.opcode = IBV_WR_RDMA_WRITE,
 			       .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
 			       .sg_list = &sge,
 			       .num_sge = 1,
-			       .remote_addr = tb_va(b, b->dst) + 8192 + (uint64_t)i * THREAD_LEN,
+			       .remote_addr = tb_va(b, b->dst) + dst + (uint64_t)i * THREAD_LEN,
 			       .rkey = drv_mr_rkey(b->mr)}};
 		a->platform->ops->thread_start(a->platform, "poster", post_many, &posters[i]);
 	}
@@ -66,8 +67,29 @@ static void two_threads(struct tb *tb, struct tb_end *a, struct tb_end *b, struc
 		expect_equal(posters[i].rc, 0);
 	}
 	expect_cqes(a, 2 * THREAD_SENDS);
-	expect_data(b, .dst = 8192, .len = THREAD_LEN);
-	expect_data(b, .dst = 8192 + THREAD_LEN, .len = THREAD_LEN);
+	expect_data(b, .dst = dst, .len = THREAD_LEN);
+	expect_data(b, .dst = dst + THREAD_LEN, .len = THREAD_LEN);
+}
+
+static void page_of_a_user(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_uar *uar = NULL;
+	struct drv_qp *qps[2], *peers[2];
+
+	must(drv_uar_alloc(a->dev, &uar));
+	for (unsigned i = 0; i < 2; i++) {
+		qps[i] = new_qp(a, .uar = uar, .cap = {.max_inline_data = INLINE});
+		peers[i] = new_qp(b);
+		connect_two(qps[i], peers[i]);
+	}
+	if (!still_right())
+		return;
+	two_threads(tb, a, b, qps, 12288);
+	for (unsigned i = 0; i < 2; i++) {
+		destroy_qp(peers[i]);
+		destroy_qp(qps[i]);
+	}
+	must(drv_uar_free(uar));
 }
 
 SCENARIO(blueflame, "BlueFlame: all lengths, lists, and two queue pairs of a page",
@@ -97,8 +119,9 @@ SCENARIO(blueflame, "BlueFlame: all lengths, lists, and two queue pairs of a pag
 	rdma_write(a, .len = 8, .dst = 4096, .inlined = true, .repeat = LIST);
 	expect_cqes(a, LIST);
 	expect_data(b, .dst = 4096, .len = 8);
-	two_threads(tb, a, b, x);
-	expect_stat(b, responder, packets, 2 * (INLINE / 19 + 1) + 6 + LIST + 2 * THREAD_SENDS);
+	two_threads(tb, a, b, (struct drv_qp *[]){a->qp[0], x}, 8192);
+	page_of_a_user(tb, a, b);
+	expect_stat(b, responder, packets, 2 * (INLINE / 19 + 1) + 6 + LIST + 4 * THREAD_SENDS);
 	destroy_qp(y);
 	destroy_qp(x);
 }
