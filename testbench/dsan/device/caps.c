@@ -6,6 +6,7 @@
 #include "testbench/dsan/asked/members.h"
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/hear/trail.h"
+#include "testbench/dsan/threads/threads.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/engine/base/engine.h"
@@ -31,19 +32,30 @@ enum {
 	MSIX_SIZES = 0x7ff,
 };
 
-static void differs(const struct ask *a, uint32_t opcode, const char *what,
-		    const struct member *wrong)
+/* `at`: where the driver keeps it, so that who has set it can be told; NULL: it is computed. */
+static void kept_differs(const struct ask *a, uint32_t opcode, const char *what,
+			 const struct member *wrong, const void *at)
 {
-	char names[NAMES];
+	char names[NAMES], set[NAMES] = "";
+	const void *setter = at ? threads_setter(at) : NULL;
 
 	if (!wrong || !a->c)
 		return;
 	trail_format(names, sizeof(names));
+	if (setter)
+		checker_functions(&setter, 1, set, sizeof(set));
 	checker_report(a->c,
 		       &(struct breach){RULE_command_answer, {GUEST_COMMAND, opcode}, NULL, NULL},
 		       "the driver's %s%s is 0x%" PRIx64 ", and 0x%" PRIx64
-		       " is what the device's answer gives; in %s by %s",
-		       what, wrong->name, wrong->is, wrong->asked, ask_provider(a), names);
+		       " is what the device's answer gives%s%s; in %s by %s",
+		       what, wrong->name, wrong->is, wrong->asked, *set ? "; it was set by " : "",
+		       set, ask_provider(a), names);
+}
+
+static void differs(const struct ask *a, uint32_t opcode, const char *what,
+		    const struct member *wrong)
+{
+	kept_differs(a, opcode, what, wrong, NULL);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -155,7 +167,8 @@ void caps_contexts_check(const struct drv_device *dev)
 	};
 
 	if (a && a->c)
-		differs(a, HCR_QUERY_FW, "", member_differs(said, ARRAY_SIZE(said)));
+		kept_differs(a, HCR_QUERY_FW, "", member_differs(said, ARRAY_SIZE(said)),
+			     &dev->cmd.n_contexts);
 }
 
 /* --- sizes and limits --- */
@@ -184,8 +197,11 @@ static void sizes_check(const struct ask *a, const struct drv_device *dev,
 		{"bf_buf_bytes", dev->bf_buf_bytes,
 		 bf ? (1u << dev_cap_get_log_bf_reg_size(cap)) / 2 : 0},
 	};
+	const void *const at[] = {&dev->ports, &dev->reserved_eqs, &dev->uar_bytes,
+				  &dev->bf_buf_bytes};
+	const struct member *wrong = member_differs(said, ARRAY_SIZE(said));
 
-	differs(a, HCR_QUERY_DEV_CAP, "", member_differs(said, ARRAY_SIZE(said)));
+	kept_differs(a, HCR_QUERY_DEV_CAP, "", wrong, wrong ? at[wrong - said] : NULL);
 }
 
 void caps_taken_check(const struct drv_device *dev)
@@ -205,8 +221,10 @@ static void numbers_check(const struct ask *a, const struct drv_device *dev,
 		{"special_base", dev->special_base,
 		 UINT64_C(1) << log2_up(reserved + BEFORE_SPECIAL)},
 	};
+	const void *const at[] = {&dev->n_eqs, &dev->special_base};
+	const struct member *wrong = member_differs(said, ARRAY_SIZE(said));
 
-	differs(a, HCR_QUERY_DEV_CAP, "", member_differs(said, ARRAY_SIZE(said)));
+	kept_differs(a, HCR_QUERY_DEV_CAP, "", wrong, wrong ? at[wrong - said] : NULL);
 }
 
 void caps_used_check(const struct ask *a, const struct drv_device *dev)

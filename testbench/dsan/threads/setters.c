@@ -107,6 +107,13 @@ static const struct set *set_of(uintptr_t at, const struct runner *r)
 	return alone;
 }
 
+const void *threads_setter(const void *at)
+{
+	const struct setter *s = place_of((uintptr_t)at);
+
+	return s->at == (uintptr_t)at && s->last.pc ? code_pc(s->last.pc) : NULL;
+}
+
 void setters_take(const struct runner *r, struct ran *ran)
 {
 	const unsigned kept = accesses_kept(&r->loads);

@@ -31,6 +31,8 @@ void threads_call(const struct platform *p);
 /* Whether the running thread has stored into these bytes since others ran last. True also if it has stored
  * more than is kept. */
 bool threads_stored(const void *at, size_t bytes);
+/* Where the last store to that address was made, in any call; NULL: not known. */
+const void *threads_setter(const void *at);
 
 /* A handler of interrupts, which is called with `arg` by threads_interrupt(&it). */
 struct interrupt {
