@@ -325,6 +325,31 @@ W(int, ib_sa_path_rec_get, struct ib_sa_client *client, struct ib_device *device
 					 callback, context, query);
 }
 
+static bool is_zero(const struct sockaddr_storage *address)
+{
+	static const struct sockaddr_in6 zero;
+	const struct sockaddr_in6 *ip = (const void *)address;
+
+	return address->ss_family == AF_INET
+		       ? !((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr
+		       : !memcmp(&ip->sin6_addr, &zero.sin6_addr, sizeof(zero.sin6_addr));
+}
+
+/* Source: Linux cma_resolve_addr and addr_handler: an id that was bound to any address gets the one that leads to
+ * the peer */
+W(int, cma_resolve_addr, struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst,
+  int timeout_ms)
+{
+	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
+	const int rc = __real_cma_resolve_addr(id, src, dst, timeout_ms);
+
+	if (c && !rc && id->state != CMA_IDLE && id->state != CMA_ADDR_BOUND && is_zero(&id->src))
+		c->tell(c,
+			&(struct breach){RULE_event_differs, {0}, INSIDE(cma_resolve_addr), NULL},
+			"an id has resolved the address of its peer, and its own address is 0");
+	return rc;
+}
+
 W(int, cma_roce_resolve_addr, struct cma_id *id, int timeout_ms)
 {
 	struct checker *c = checker_of_host(id->cm->device->platform->host);
