@@ -35,6 +35,7 @@ struct block {
 	size_t bytes;
 	const void *takers[TAKERS]; /* the function that took it, then its callers */
 	const void *wrote;          /* the last store into it; NULL: none */
+	const void *read[2];        /* the last load, and the caller of its function; NULL: none */
 	const void *unset_by;       /* took it without setting it; NULL: it is set, or was told */
 	/* the last places that freed what pointed to it, each with its caller; how many there were */
 	const void *holders[HOLDERS][2];
@@ -327,8 +328,14 @@ static void unset_check(struct checker *c, uintptr_t at, size_t bytes, const voi
 	b->unset_by = NULL;
 }
 
-void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
+void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller)
 {
+	struct block *b = block_of(at);
+
+	if (b) {
+		b->read[0] = pc;
+		b->read[1] = caller;
+	}
 	margin_check(c, at, bytes, false, pc);
 	unset_check(c, at, bytes, pc);
 }
@@ -474,11 +481,17 @@ static struct block *oldest(unsigned *n)
 static void report(struct checker *c, const struct block *b, unsigned n)
 {
 	const void *freed[HOLDERS * ARRAY_SIZE(b->holders[0])];
-	char takers[NAMES_BYTES], writer[NAMES_BYTES], holders[NAMES_BYTES];
-	unsigned n_freed = 0;
+	const void *users[3];
+	char takers[NAMES_BYTES], last[NAMES_BYTES], holders[NAMES_BYTES];
+	unsigned n_freed = 0, n_users = 0;
 
 	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
-	checker_functions(&b->wrote, !!b->wrote, writer, sizeof(writer));
+	for (unsigned i = 0; i < ARRAY_SIZE(b->read); i++)
+		if (b->read[i])
+			users[n_users++] = b->read[i];
+	if (b->wrote)
+		users[n_users++] = b->wrote;
+	checker_functions(users, n_users, last, sizeof(last));
 	for (unsigned i = 0; i < HOLDERS; i++)
 		for (unsigned k = 0; k < ARRAY_SIZE(b->holders[i]); k++)
 			if (b->holders[i][k])
@@ -489,7 +502,7 @@ static void report(struct checker *c, const struct block *b, unsigned n)
 		"by %s%s%s%s%s",
 		b->bytes, n > 1 ? ", and more" : "", takers,
 		*holders ? "; what pointed to it was freed by " : "", holders,
-		*writer ? "; it was written last by " : "", writer);
+		*last ? "; it was read and written last by " : "", last);
 }
 
 void heap_forget(void)

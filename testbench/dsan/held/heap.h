@@ -31,8 +31,9 @@ void heap_taken(const void *at, size_t bytes, bool lowest, const void *pc);
 void heap_back(const void *at, const void *pc);
 /* It was taken with each byte HEAP_UNSET, by pc: whoever reads these bytes has not set them. */
 void heap_unset(const void *at, const void *pc);
-/* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. */
-void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
+/* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. `caller`: the
+ * function that has called the one with pc; NULL: not known. */
+void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 /* An object is freed and gone, such as "a QP": the lowest layer must not point to it any more. */
 void heap_gone(struct checker *c, const void *object, const char *what);

@@ -27,7 +27,7 @@ static enum guest_rule reported;
 static char text[512];
 
 /* The places of the driver. */
-static const char maker[1], writer[1], closer[1], caller[1];
+static const char maker[1], writer[1], reader[1], closer[1], caller[1];
 static bool closer_is_called;
 
 /* --- what the test plays --- */
@@ -58,6 +58,7 @@ void checker_functions(const void *const *pcs, unsigned n, char *names, size_t s
 		used += (size_t)snprintf(names + used, size - used, "%s ",
 					 pcs[i] == maker    ? "maker"
 					 : pcs[i] == writer ? "writer"
+					 : pcs[i] == reader ? "reader"
 					 : pcs[i] == caller ? "caller"
 							    : "closer");
 }
@@ -182,13 +183,22 @@ static void who_freed_the_pointer_is_told(void **state)
 	h->held = taken(100);
 	heap_taken(h, sizeof(*h), false, maker);
 	heap_taken(h->held, 100, false, maker);
+	heap_load(&c, (uintptr_t)h->held, 8, reader, NULL);
 	heap_store(&c, (uintptr_t)h->held + 90, 8, writer);
 	heap_back(h, closer);
 	heap_driver_ends(&c);
 	expect_report(RULE_not_given_back, "what pointed to it was freed by closer");
-	assert_non_null(strstr(text, "written last by writer"));
+	assert_non_null(strstr(text, "read and written last by reader writer"));
 	free(h->held);
 	free(h);
+}
+
+static void access_row(uintptr_t at, size_t bytes, bool store)
+{
+	if (store)
+		heap_store(&c, at, bytes, writer);
+	else
+		heap_load(&c, at, bytes, writer, NULL);
 }
 
 /* One byte too far, a whole entry too far, and a copy that goes on behind the margin. */
@@ -210,13 +220,12 @@ static void beyond_the_end_is_told(void **state)
 	};
 
 	heap_taken((const void *)at, BYTES, false, maker);
-	heap_load(&c, at, BYTES, writer);
-	heap_load(&c, at + BYTES - 1, 1, writer);
+	heap_load(&c, at, BYTES, writer, NULL);
+	heap_load(&c, at + BYTES - 1, 1, writer, NULL);
 	heap_store(&c, at + BYTES + HEAP_MARGIN, 8, writer);
 	assert_int_equal(reports, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		(rows[i].store ? heap_store : heap_load)(&c, at + rows[i].offset, rows[i].bytes,
-							 writer);
+		access_row(at + rows[i].offset, rows[i].bytes, rows[i].store);
 		expect_report(RULE_heap_overrun, rows[i].says);
 		assert_non_null(strstr(text, "taken by maker"));
 	}
@@ -236,19 +245,19 @@ static void memory_that_nobody_set_is_told(void **state)
 	assert_non_null(at);
 	memset(at, HEAP_UNSET, sizeof(*at));
 	heap_taken(at, sizeof(*at), true, maker);
-	heap_load(&c, (uintptr_t)&at->word[3], 4, writer);
+	heap_load(&c, (uintptr_t)&at->word[3], 4, writer, NULL);
 	assert_int_equal(reports, 0);
 	heap_unset(at, maker);
 	at->word[3] = 1;
 	at->byte[17] = 0;
-	heap_load(&c, (uintptr_t)&at->word[3], 4, writer);
-	heap_load(&c, (uintptr_t)&at->byte[16], 1, writer);
-	heap_load(&c, (uintptr_t)at, sizeof(*at), writer);
+	heap_load(&c, (uintptr_t)&at->word[3], 4, writer, NULL);
+	heap_load(&c, (uintptr_t)&at->byte[16], 1, writer, NULL);
+	heap_load(&c, (uintptr_t)at, sizeof(*at), writer, NULL);
 	assert_int_equal(reports, 0);
-	heap_load(&c, (uintptr_t)&at->byte[22], 2, writer);
+	heap_load(&c, (uintptr_t)&at->byte[22], 2, writer, NULL);
 	expect_report(RULE_memory_not_set,
 		      "2 bytes are read at byte 22 of a piece of memory that maker");
-	heap_load(&c, (uintptr_t)&at->word[8], 4, writer);
+	heap_load(&c, (uintptr_t)&at->word[8], 4, writer, NULL);
 	assert_int_equal(reports, 0);
 	heap_back(at, maker);
 	free(at);

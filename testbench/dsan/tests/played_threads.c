@@ -18,7 +18,7 @@ uint32_t shared;
 struct sleeping s;
 struct piece piece;
 
-void heap_load(struct checker *of, uintptr_t at, size_t bytes, const void *pc)
+void heap_load(struct checker *of, uintptr_t at, size_t bytes, const void *pc, const void *caller)
 {
 }
 

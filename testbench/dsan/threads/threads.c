@@ -155,7 +155,8 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	busy_load(r, at);
 	if (r->n_busy)
 		busy_access(r, at, pc);
-	heap_load(r->c, at, bytes, pc);
+	heap_load(r->c, at, bytes, pc,
+		  r->depth > 1 && r->depth <= DEPTH ? code_pc(r->in[r->depth - 2]) : NULL);
 	accesses_add(r, &r->loads, at, bytes, pc);
 	if (r->woken.watched)
 		waits_load(r, at, bytes);
