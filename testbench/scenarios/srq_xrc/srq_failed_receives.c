@@ -36,6 +36,23 @@ static void fail_one(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 	destroy_qp(x);
 }
 
+/* The SRQ is full, and is full again. */
+static void unheard(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_srq *srq)
+{
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .srq = srq);
+
+	connect_two(x, y);
+	drv_discard_register(b->dev, NULL, NULL);
+	for (unsigned i = 0; i < ROOM && still_right(); i++) {
+		send_on(a, x, .len = LEN);
+		expect_cqe(a, .on = x);
+	}
+	pass_time(CFG_US(20));
+	destroy_qp(y);
+	fill(tb, b, srq, ROOM);
+	destroy_qp(x);
+}
+
 SCENARIO(srq_failed_receives, "receives of an SRQ fail, or are discarded: their slots come back",
 	 .any_packets = true)
 {
@@ -61,6 +78,7 @@ SCENARIO(srq_failed_receives, "receives of an SRQ fail, or are discarded: their 
 		expect_discarded(b, ROOM);
 		fill(tb, b, srq, ROOM);
 	}
+	unheard(tb, a, b, srq);
 	ignore_data(b, .len = LEN);
 	destroy_qp(x);
 	destroy_srq(srq);
