@@ -57,6 +57,7 @@ struct made {
 	struct drv_qp_init init;     /* of a queue pair */
 	const struct drv_pd *pd;     /* of a queue pair, SRQ, region, window */
 	const struct drv_uar *uar;   /* of a CQ */
+	bool stamped;                /* of a CQ: its completions have timestamps */
 	const struct drv_cq *cq;     /* of an SRQ */
 	const struct drv_xrcd *xrcd; /* of an SRQ */
 	bool special; /* a queue pair that is QP0 or QP1 of its port, `special_qpn` */
@@ -117,10 +118,11 @@ struct ask {
 		unsigned given;
 	} receives;
 	struct {
-		uint32_t from, to; /* indexes that were given back */
-		bool index;        /* an index was written */
-		unsigned slots;    /* of SRQs that were given back */
-		unsigned waiting;  /* completions, when the call began */
+		uint32_t from, to;     /* indexes that were given back */
+		bool index;            /* an index was written */
+		unsigned slots;        /* of SRQs that were given back */
+		unsigned waiting;      /* completions, when the call began */
+		const struct made *cq; /* NULL: not known */
 	} poll;
 	struct {
 		bool solicited, rung;

@@ -117,6 +117,16 @@ static bool receive_matches(const struct ask *a, const struct drv_wc *wc, const 
 	       WC(a, wc, src_qp, cqe_get_rqpn(e)) && (wc->timestamp || source_matches(a, wc, e));
 }
 
+/* Only a CQ with timestamps has any, and an error has no room for one. */
+static bool stamp_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e)
+{
+	const uint64_t stamp =
+		(uint64_t)cqe_get_ts_high(e) << 16 | cqe_get_ts_mid(e) << 8 | cqe_get_ts_low(e);
+	const bool has = a->poll.cq ? a->poll.cq->stamped : wc->timestamp;
+
+	return WC(a, wc, timestamp, has && wc->status == IBV_WC_SUCCESS ? stamp : 0);
+}
+
 static void completion_matches(const struct ask *a, const struct drv_wc *wc,
 			       const struct own_taken *taken)
 {
@@ -127,12 +137,7 @@ static void completion_matches(const struct ask *a, const struct drv_wc *wc,
 		return;
 	if (taken->has_id && !WC(a, wc, wr_id, taken->wr_id))
 		return;
-	/* only a CQ with timestamps has any, and an error has no room for one */
-	if (wc->timestamp &&
-	    !WC(a, wc, timestamp,
-		wc->status != IBV_WC_SUCCESS ? 0
-					     : (uint64_t)cqe_get_ts_high(e) << 16 |
-						       cqe_get_ts_mid(e) << 8 | cqe_get_ts_low(e)))
+	if (!stamp_matches(a, wc, e))
 		return;
 	if (wc->status != IBV_WC_SUCCESS)
 		WC(a, wc, vendor_err, cqe_err_get_vendor(cqe_as_err_const(e)));

@@ -204,6 +204,7 @@ W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
 
 	ask_begin(&a, ASK_POLL, __func__, platform_of(cq), drv_cq_num(cq));
 	a.dev = drv_device_of(cq);
+	a.poll.cq = made_find(cq);
 	asked_poll_begin(&a, n);
 	rc = __real_drv_cq_poll(cq, n, wc);
 	asked_poll_end(&a, rc, wc);
@@ -368,9 +369,13 @@ static void cq_asked(struct ask *a, const char *call, struct drv_device *dev, un
 
 static int cq_made(struct ask *a, int rc, struct drv_cq *const *cq, const struct drv_uar *uar)
 {
+	struct made *made;
+
 	if (hooks_made(a, rc, rc ? NULL : *cq))
 		return rc;
-	made_add(a, *cq)->uar = uar;
+	made = made_add(a, *cq);
+	made->uar = uar;
+	made->stamped = a->cq.stamped;
 	history_made(a->c, GUEST_CQ, drv_cq_num(*cq));
 	if (a->c)
 		cq_waits_made(a->c, *cq);
