@@ -99,6 +99,11 @@ static void gids(struct tb *tb, struct tb_end *a)
 	must_fail(-ENOENT, drv_eth_gid_get(a->dev, PORT, DRV_ETH_TABLE, &is));
 	must_fail(-EINVAL, drv_eth_gid_set(a->dev, PORT, DRV_ETH_TABLE, &gid));
 	must_fail(-EINVAL, drv_eth_gid_set(a->dev, PORT + 1, last, &gid));
+	gid.vlan = 0x124; /* the same address on another VLAN */
+	must(drv_eth_gid_set(a->dev, PORT, last, &gid));
+	expect_event(a, IBV_EVENT_GID_CHANGE);
+	must(drv_eth_gid_get(a->dev, PORT, last, &is));
+	expect_equal(is.vlan, 0x124);
 	gid.version = 2; /* this device has no RoCE v2 */
 	must_fail(-EINVAL, drv_eth_gid_set(a->dev, PORT, last, &gid));
 	must(drv_eth_gid_set(a->dev, PORT, last, NULL));
