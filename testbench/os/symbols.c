@@ -176,30 +176,36 @@ static size_t find(const void *return_address, struct symbol *symbols, size_t ro
 	return n ? n : find_exported(return_address, symbols);
 }
 
-/* libdw takes tenths of a millisecond for an address, and a run asks for the same few thousand again and again. */
-size_t symbols_find(const void *return_address, struct symbol *symbols, size_t room)
+/* libdw takes tenths of a millisecond for an address, and a run asks for the same few thousand again and again.
+ * NULL: no memory. */
+static const struct found *found_of(const void *return_address)
 {
 	static void *tree;
 	const struct found key = {.return_address = return_address};
 	struct found **at = tfind(&key, &tree, compare), *new;
-	size_t n;
 
-	if (room > KEPT_MAX)
-		return find(return_address, symbols, room);
-	if (at) {
-		n = (*at)->n < room ? (*at)->n : room;
-		memcpy(symbols, (*at)->symbols, n * sizeof(*symbols));
-		return n;
-	}
+	if (at)
+		return *at;
 	new = calloc(1, sizeof(*new));
 	if (!new)
-		return find(return_address, symbols, room);
+		return NULL;
 	new->return_address = return_address;
 	new->n = find(return_address, new->symbols, KEPT_MAX);
-	n = new->n < room ? new->n : room;
-	memcpy(symbols, new->symbols, n * sizeof(*symbols));
-	if (!tsearch(new, &tree, compare))
-		free(new);
+	if (tsearch(new, &tree, compare))
+		return new;
+	free(new);
+	return NULL;
+}
+
+size_t symbols_find(const void *return_address, struct symbol *symbols, size_t room)
+{
+	const struct found *found = room <= KEPT_MAX ? found_of(return_address) : NULL;
+	size_t n;
+
+	if (!found)
+		return find(return_address, symbols, room);
+	n = found->n < room ? found->n : room;
+	memcpy(symbols, found->symbols, n * sizeof(*symbols));
 	return n;
 }
 
