@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reports of a checker: each pair of places once, with the functions of the driver there. */
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/os/symbols.h"
 
@@ -20,7 +21,8 @@ enum {
 	PLACE_BYTES = 128,
 	INLINED = 8,
 	STORERS = 64,
-	KNOWN = 1 << 16,
+	KNOWN_BITS = 16,
+	KNOWN = 1 << KNOWN_BITS,
 	KNOWN_SLOTS = 16
 };
 
@@ -121,8 +123,8 @@ static unsigned room_of(const void *pc)
 		const void *pc;
 		unsigned room;
 	} known[KNOWN + KNOWN_SLOTS];
-	const unsigned n = (unsigned)((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) >> 40) % KNOWN;
-	unsigned i = n;
+	const size_t n = bucket_number((uintptr_t)pc, KNOWN_BITS);
+	size_t i = n;
 
 	while (i < n + KNOWN_SLOTS - 1 && known[i].pc && known[i].pc != pc)
 		i++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See entered.h. */
 #include "testbench/dsan/hear/entered.h"
+#include "testbench/dsan/bucket.h"
 
 #include "model/interface/rows.h"
 #include "testbench/dsan/hear/callout.h"
@@ -52,7 +53,7 @@ static void move_to_front(struct runner *r)
 /* Its slot; NULL: there is no room for it. */
 static struct entered_function *function_of(uint32_t at)
 {
-	uint32_t n = at * UINT32_C(0x9e3779b1) >> (32 - FUNCTIONS_LOG);
+	size_t n = bucket_number(at, FUNCTIONS_LOG);
 
 	for (unsigned i = 0; i < PROBES; i++, n = (n + 1) % FUNCTIONS) {
 		if (!functions[n].at)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See history.h. */
 #include "testbench/dsan/hear/history.h"
+#include "testbench/dsan/bucket.h"
 
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
-enum { SLOTS = 1 << 11 /* a power of two */, PLACES = 224 + OF_CALL };
+enum { SLOT_BITS = 11, SLOTS = 1 << SLOT_BITS, PLACES = 224 + OF_CALL };
 
 /* The newest places of the trail, as code_offset(): taking them must be quick. */
 struct places {
@@ -24,7 +25,7 @@ static struct object_history *slot_of(const struct checker *c, struct guest_obje
 	const uint64_t key = (uint64_t)object.number << 8 | (unsigned)object.kind << 1 |
 			     (c->host.platform->host & 1);
 
-	return &histories[(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SLOTS];
+	return &histories[bucket_number(key, SLOT_BITS)];
 }
 
 static bool is_of(const struct object_history *h, const struct checker *c,

@@ -3,6 +3,7 @@
  * Who has set what a call went by. A call may decide wrongly although its own functions are right: what
  * they read was set wrongly, by a function that has ended long ago.
  */
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static uint32_t count;
 
 static struct setter *place_of(uintptr_t at)
 {
-	return &setters[(uint32_t)(at * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOG_SLOTS))];
+	return &setters[bucket_number(at, LOG_SLOTS)];
 }
 
 static bool is_of_this_call(const struct set *s, const struct runner *r)
