@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See entered.h. */
 #include "testbench/dsan/hear/entered.h"
-#include "testbench/dsan/bucket.h"
 
+#include "testbench/dsan/bucket.h"
 #include "model/interface/rows.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/hear/history.h"

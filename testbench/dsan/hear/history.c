@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See history.h. */
 #include "testbench/dsan/hear/history.h"
-#include "testbench/dsan/bucket.h"
 
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 

@@ -288,24 +288,39 @@ static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned que
 	move(tb, s, sg, 0, DMA_TO_DEVICE, 3 * ENTRIES - (room % 3 == 1));
 }
 
-static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
+/* Each entry of the list is registered. */
+static bool registered_open(struct tb *tb, struct tb_end *a, struct tb_end *b, struct both *s,
+			    struct scatterlist *sg, struct ib_qp_attr *attr)
 {
 	struct ib_device *device = ib_device_of(a);
+
+	if (!device)
+		return false;
+	device->rdma_rw_force_mr = true;
+	if (!both_open(tb, a, b, s, ENTRIES, 0) || ib_query_qp(s->x.qp, attr, 0, NULL))
+		return false;
+	ragged(s, sg);
+	return true;
+}
+
+static void registered_close(struct tb *tb, struct tb_end *a, struct both *s)
+{
+	both_close(tb, s);
+	ib_device_of(a)->rdma_rw_force_mr = false;
+}
+
+static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
 	struct scatterlist sg[ENTRIES];
 	struct ib_qp_attr attr;
 	struct both s;
 
-	if (!device)
+	if (!registered_open(tb, a, b, &s, sg, &attr))
 		return;
-	device->rdma_rw_force_mr = true;
-	if (!both_open(tb, a, b, &s, ENTRIES, 0) || ib_query_qp(s.x.qp, &attr, 0, NULL))
-		return;
-	ragged(&s, sg);
 	move(tb, &s, sg, 0, DMA_TO_DEVICE, 2 * ENTRIES);
 	for (unsigned room = 0; room < 3 * ENTRIES && still_right(); room++)
 		cut_short(tb, &s, room, attr.cap.max_send_wr);
-	both_close(tb, &s);
-	device->rdma_rw_force_mr = false;
+	registered_close(tb, a, &s);
 }
 
 /* Nothing of it could be posted. It is posted again when there is room. */
@@ -314,18 +329,13 @@ static void posted_again(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	struct transfer t = {.cqe = {transfer_done}};
 	struct ib_rdma_wr fill = {.wr = {.wr_cqe = &t.cqe, .opcode = IB_WR_RDMA_WRITE}};
 	static uint8_t bytes[BYTES];
-	struct ib_device *device = ib_device_of(a);
 	struct scatterlist sg[ENTRIES];
 	struct rdma_rw_ctx ctx;
 	struct ib_qp_attr attr;
 	struct both s;
 
-	if (!device)
+	if (!registered_open(tb, a, b, &s, sg, &attr))
 		return;
-	device->rdma_rw_force_mr = true;
-	if (!both_open(tb, a, b, &s, ENTRIES, 0) || ib_query_qp(s.x.qp, &attr, 0, NULL))
-		return;
-	ragged(&s, sg);
 	expect_equal((uint64_t)rdma_rw_ctx_init(&ctx, s.x.qp, 1, sg, ENTRIES, 0, s.far_bus,
 						s.mr->rkey, DMA_TO_DEVICE),
 		     2 * ENTRIES);
@@ -341,8 +351,7 @@ static void posted_again(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(t.wrong, 0);
 	kv_same(s.far, bytes, gather(sg, 0, bytes));
 	rdma_rw_ctx_destroy(&ctx, s.x.qp, 1, sg, ENTRIES, DMA_TO_DEVICE);
-	both_close(tb, &s);
-	device->rdma_rw_force_mr = false;
+	registered_close(tb, a, &s);
 }
 
 /* Each context needs a region whose older key is invalidated first: the queue has room for that. */
