@@ -63,11 +63,10 @@ void checkers_set(unsigned host, enum guest_rule rule, struct ran *set)
 {
 	const struct checker *c = checker_of_host(host);
 	const struct runner *r = runner_now();
-	struct ran changed;
 
 	set->n = 0;
 	if (c && rule == RULE_icm_unmapped)
-		history_find(c, HISTORY_TABLES, set, &changed);
+		history_table_find(c, set);
 	else if (c && r)
 		setters_take(r, set);
 }

@@ -6,7 +6,7 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
-enum { SLOT_BITS = 11, SLOTS = 1 << SLOT_BITS, PLACES = 224 + OF_CALL };
+enum { HOSTS = 2, SLOT_BITS = 11, SLOTS = 1 << SLOT_BITS, PLACES = 224 + OF_CALL };
 
 /* The newest places of the trail, as code_offset(): taking them must be quick. */
 struct places {
@@ -19,6 +19,12 @@ static struct object_history {
 	struct guest_object object;
 	struct places made, changed;
 } histories[SLOTS];
+
+/* Of the tables in ICM of each host. */
+static struct table_history {
+	const struct checker *c;
+	struct places made;
+} tables[HOSTS];
 
 static struct object_history *slot_of(const struct checker *c, struct guest_object object)
 {
@@ -85,6 +91,26 @@ void history_made(const struct checker *c, enum guest_object_kind kind, uint32_t
 		return;
 	places_take(&h->made);
 	h->changed.n = 0;
+}
+
+void history_table_made(const struct checker *c)
+{
+	struct table_history *t;
+
+	if (!c)
+		return;
+	t = &tables[c->host.platform->host % HOSTS];
+	t->c = c;
+	places_take(&t->made);
+}
+
+void history_table_find(const struct checker *c, struct ran *made)
+{
+	const struct table_history *t = &tables[c->host.platform->host % HOSTS];
+
+	made->n = 0;
+	if (t->c == c)
+		places_give(&t->made, made);
 }
 
 void history_changed(const struct checker *c, enum guest_object_kind kind, uint32_t number)

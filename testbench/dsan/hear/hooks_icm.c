@@ -114,7 +114,7 @@ W(int, drv_table_init, struct drv_device *dev, struct drv_icm_table *t, uint64_t
 
 	for (unsigned n = 0; !rc && n < t->n_chunks; n++)
 		chunk_end_check(t, n, HERE);
-	history_made(checker_of_host(dev->p->host), HISTORY_TABLES.kind, HISTORY_TABLES.number);
+	history_table_made(checker_of_host(dev->p->host));
 	return rc;
 }
 

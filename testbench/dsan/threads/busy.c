@@ -5,12 +5,13 @@
  * is cleared last: a thread that lets others run behind that, and then goes on with the memory, may
  * find it freed. This is judged where the flag is cleared too soon, whether or not somebody waits for it.
  */
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include <string.h>
 
-enum { OF_FLAG = 1, OF_COUNT = 4, FUNCTION_BYTES = 4096, GUARDS = 256 };
+enum { OF_FLAG = 1, OF_COUNT = 4, FUNCTION_BYTES = 4096, GUARD_BITS = 8, GUARDS = 1 << GUARD_BITS };
 
 /* Flags behind which others ran while they were set; 0: none. Who looked at it last. */
 static struct guard {
@@ -25,7 +26,7 @@ static struct guard {
 
 static struct guard *guard_of(uintptr_t at)
 {
-	return &guards[(at ^ at >> 9) % GUARDS];
+	return &guards[bucket_number(at, GUARD_BITS)];
 }
 
 static uint32_t value_at(uintptr_t at, unsigned bytes)
