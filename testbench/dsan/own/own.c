@@ -115,18 +115,14 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	q->srqn = m->srqn;
 	frames_note(o, q, m);
 	q->born = o->c->seq;
-	if (h->kind == HOLDER_CQ) {
-		pages_note(o, h, q);
+	pages_note(o, h, q);
+	if (h->kind == HOLDER_CQ)
 		q->completions =
 			must_calloc((size_t)1 << m->entries.log_count, sizeof(*q->completions));
-	}
-	if (h->kind == HOLDER_SRQ) {
-		pages_note(o, h, q);
+	if (h->kind == HOLDER_SRQ)
 		q->posted[false] =
 			must_calloc((size_t)1 << m->receives.log_count, sizeof(struct posted));
-	}
 	if (h->kind == HOLDER_QP) {
-		pages_note(o, h, q);
 		q->posted[true] =
 			must_calloc((size_t)1 << m->sends.log_count, sizeof(struct posted));
 		q->posted[false] =
@@ -214,12 +210,22 @@ void own_dma(struct own *o, const struct hca_dma_seen *dma)
 /* --- loads --- */
 
 /* The driver counts the events of a CQ for the sequence number of its next arming. */
+static void event_counted(struct own *o, const struct eqe *e)
+{
+	struct holder *cq;
+
+	if (eqe_get_type(e) != EVENT_COMP)
+		return;
+	cq = own_find(o, HCA_CQ, eqe_cq_get_cqn(eqe_as_cq_const(e)));
+	if (cq)
+		cq->queues->events++;
+}
+
 static void event_seen(struct own *o, const struct holder *h, uint32_t slot, const struct eqe *e,
 		       const void *pc)
 {
 	struct queues *eq = h->queues;
 	const uint32_t index = index_after(eq->entries.tail, slot, eq->entries.shape.log_count);
-	struct holder *cq;
 
 	if (index - eq->seen >= eq->entries.head - eq->seen)
 		return;
@@ -230,11 +236,7 @@ static void event_seen(struct own *o, const struct holder *h, uint32_t slot, con
 		checker_report(o->c, &(struct breach){RULE_eq_left, object_of(h), pc, NULL},
 			       "%u events were taken, and no index has given one back",
 			       eq->seen - eq->entries.tail);
-	if (eqe_get_type(e) != EVENT_COMP)
-		return;
-	cq = own_find(o, HCA_CQ, eqe_cq_get_cqn(eqe_as_cq_const(e)));
-	if (cq)
-		cq->queues->events++;
+	event_counted(o, e);
 }
 
 static void entry_load(struct own *o, const struct claim *k, uintptr_t at, const void *pc)
@@ -325,6 +327,18 @@ void own_store(struct own *o, uintptr_t at, size_t bytes, const void *pc)
 
 /* --- what gives entries to the device --- */
 
+/* A driver that gives an event back before it looks at it counts it all the same. */
+static void events_unseen(struct own *o, struct queues *eq, uint32_t tail)
+{
+	for (; (int32_t)(tail - eq->seen) > 0; eq->seen++) {
+		const struct eqe *e =
+			own_slot_at(eq, &eq->entries, eq->seen & ring_mask(&eq->entries), 0);
+
+		if (e)
+			event_counted(o, e);
+	}
+}
+
 void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *pc)
 {
 	struct queues *q = h->queues;
@@ -347,6 +361,8 @@ void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *
 	if (tail - r->tail <= r->head - r->tail) {
 		if (h->kind == HOLDER_CQ)
 			asked_entries_back(o->c, h->number, r->tail, tail);
+		else
+			events_unseen(o, q, tail);
 		r->tail = tail;
 	} else {
 		checker_report(o->c,
