@@ -362,6 +362,15 @@ void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
 	tb_expect_equal(tb, here, "pages used by a dead device", host_pages_used(end->host), 0);
 }
 
+void tb_judge_removed(struct tb *tb, const char *here)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		if (*device_of(tb, i) && tb_go(tb, here))
+			tb_failf(tb, here,
+				 "the device of host %s is removed: take_down() is missing",
+				 tb->ends[i].name);
+}
+
 void tb_give_up(struct tb *tb)
 {
 	for (unsigned i = 0; i < TB_ENDS; i++) {

@@ -408,6 +408,8 @@ void tb_run(void *arg)
 			tb_take_down(tb, "tear-down", &tb->ends[i]);
 		judge_quiet(tb, "tear-down");
 		tb_judge_leftovers(tb);
+	} else {
+		tb_judge_removed(tb, "end of body");
 	}
 	tb_iwarp_end(tb);
 	if (tb->failed) {

@@ -189,6 +189,8 @@ void tb_iwarp_end(struct tb *tb);
 void tb_event_came(void *arg, const struct drv_event *event);
 /* Takes the oldest event; false: none. */
 bool tb_event_take(struct tb_events *ev, struct drv_event *event);
+/* A scenario without the usual tear-down has removed the devices that it brought up. */
+void tb_judge_removed(struct tb *tb, const char *here);
 /* After a failure: frees what the drivers hold, without commands to the devices. */
 void tb_give_up(struct tb *tb);
 

@@ -165,4 +165,6 @@ SCENARIO(kernel_queues, "kernel verbs: vectors of CQs in turn, sizes of CQs and 
 	vectors(tb, a, device);
 	resized(tb, a);
 	srqs(tb, device);
+	take_down(b);
+	take_down(a);
 }

@@ -64,6 +64,10 @@ must_fail catastrophe_of_the_other 'expected: a catastrophic error of b' '.no_qp
 	expect_catastrophe(b);
 END
 
+must_fail device_left_up 'expected: the device of host b is removed: take_down() is missing' '.bare = true' <<'END'
+	bring_up(b);
+END
+
 must_fail event_after_many 'expected: no further event
 got:      event' '.qps = 70, .queue = 8' <<'END'
 	ignore_packets();
