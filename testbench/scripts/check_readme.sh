@@ -32,7 +32,7 @@ check_links()
 		file=${link%%#*} anchor=
 		[ "$file" = "$link" ] || anchor=${link#*#}
 		[ -z "$file" ] || [ -e "$dir/$file" ] || { complain "$doc: no file $link"; continue; }
-		[ -z "$anchor" ] || anchors "$dir/${file:-$(basename "$doc")}" | grep -qx -- "$anchor" || complain "$doc: no heading $link"
+		[ -z "$anchor" ] || grep -qx -- "$anchor" <<<"$(anchors "$dir/${file:-$(basename "$doc")}")" || complain "$doc: no heading $link"
 	done < <(grep -oE '\]\([^)]+\)' "$doc" | sed 's/^](//; s/)$//')
 }
 
@@ -173,7 +173,7 @@ done < <(sed -n '/^    SCENARIO(/,/^    }/p' README.md | sed '1d; s/^ *//')
 
 # the change log begins with this version
 version=$(sed -n 's/^## \([0-9.]*\).*/\1/p' .github/CHANGELOG.md | head -n 1)
-"$hcasim" version | grep -qE "^hcasim ${version//./\\.}( |\$)" || complain ".github/CHANGELOG.md: the newest version is $version, but: $("$hcasim" version)"
+grep -qE "^hcasim ${version//./\\.}( |\$)" <<<"$("$hcasim" version)" || complain ".github/CHANGELOG.md: the newest version is $version, but: $("$hcasim" version)"
 
 # figures that two documents have
 for figure in 'latency' 'bandwidth' 'message rate'; do

@@ -100,7 +100,7 @@ guests_prepare()
 	eval "$settings"
 	prepared=("$@")
 	run_dir=$(mktemp -d /tmp/hcasim-vm.XXXXXX)
-	if [ -z "${NO_DEVICE:-}" ] && ! "$O/hcasim" --help | grep -q "hcasim serve"; then
+	if [ -z "${NO_DEVICE:-}" ] && ! grep -q "hcasim serve" <<<"$("$O/hcasim" --help)"; then
 		skip "this hcasim has no serve"
 	fi
 	trap guests_end EXIT

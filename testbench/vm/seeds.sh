@@ -135,7 +135,7 @@ check_seed_watched()
 	seed_build "$seed" && seed_watch "$seed" || return
 	detail="${seed_rules:-no guest error}: $seed_place"
 	grep -qw "$(seed_told "$seed" 3)" <<<"$seed_rules" && grep -qE '[a-z0-9_]+ \([a-z_]+\.c:[0-9]+\)' <<<"$seed_place" &&
-		grep -A 1 " guest error $(seed_told "$seed" 3):" "$VM_DIR/watched/$seed.txt" | grep -qE '^ +calls: +[a-z_]'
+		grep -qE '^ +calls: +[a-z_]' <<<"$(grep -A 1 " guest error $(seed_told "$seed" 3):" "$VM_DIR/watched/$seed.txt")"
 }
 
 check_seed_plain()

@@ -22,7 +22,7 @@ explains()
 		testbench/scenarios/*/guest_cq_memory_gone.c >"$scratch/gone.c"
 	"$hcasim" run "$scratch/gone.c" -o "$scratch/gone" >"$scratch/gone.out" 2>&1 && return 1
 	cat "$scratch/gone.out"
-	sed -n 1p "$scratch/gone.out" | grep -q '^guest error memory_taken of hca0, cq ' && [ ! -e "$scratch/gone/checked" ] &&
+	grep -q '^guest error memory_taken of hca0, cq ' <<<"$(sed -n 1p "$scratch/gone.out")" && [ ! -e "$scratch/gone/checked" ] &&
 		grep -q 'gone.c:[0-9]*: gone failed at' "$scratch/gone.out" && grep -q 'memory_taken' "$scratch/gone/run.json"
 }
 

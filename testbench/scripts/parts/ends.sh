@@ -66,7 +66,7 @@ ends_early()
 	says "$2" "$3" "$hcasim" run "$scratch/$1.c" --trace log,records,pcapng,vcd,timeline -o "$dir" || return 1
 	[ "$(grep -c ' out port 1 rc_send_only .* payload 64' "$dir/run.log")" -eq 1 ] || { echo "run.log lacks the SEND"; return 1; }
 	[ "$("$hcasim" check -v "$dir/packets.pcapng" | grep -c ' out rc_send_only .* payload 64')" -eq 1 ] || { echo "packets.pcapng lacks the SEND"; return 1; }
-	"$hcasim" check "$dir/packets.pcapng" && "$hcasim" stages "$dir" | grep -q ' send, 64 bytes' || return 1
+	"$hcasim" check "$dir/packets.pcapng" && grep -q ' send, 64 bytes' <<<"$("$hcasim" stages "$dir")" || return 1
 	python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["traceEvents"]) > 1000' "$dir/timeline.json"
 }
 one "ends.crash" ends_early crashes 132 " us, last verb: $scratch/crashes.c:8; gdb"
