@@ -161,12 +161,15 @@ void uvk_close(struct uv_file *file)
 		if (!destroy_round(file))
 			break;
 	drv_list_del(&file->link);
+	/* its process may end, and nobody takes events any more */
+	ib_unregister_event_handler(&file->port_events);
 	/* an object that the device refuses to destroy keeps the objects that it uses */
-	if (!drv_list_empty(&file->objects))
+	if (!drv_list_empty(&file->objects)) {
+		file->process->kept++;
 		return;
+	}
 	while (!drv_list_empty(&file->channels))
 		uv_channel_put(container_of(file->channels.next, struct uv_channel, link));
-	ib_unregister_event_handler(&file->port_events);
 	uv_channel_put(file->async);
 	drv_uar_free(file->uar);
 	file->process->host->files--;

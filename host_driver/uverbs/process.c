@@ -274,7 +274,8 @@ void uv_process_exit(struct uv_process *process)
 	for (int fd = UV_FD_FIRST; fd < UV_FDS_MAX; fd++)
 		if (process->fds[fd].kind == UV_FD_INODE)
 			uv_close(process, fd);
-	while (!drv_list_empty(&process->pages))
+	/* the device may still reach the pages of a region that it has refused to destroy */
+	while (!process->kept && !drv_list_empty(&process->pages))
 		page_block_free(process,
 				container_of(process->pages.next, struct page_block, link));
 	while (!drv_list_empty(&process->heap))

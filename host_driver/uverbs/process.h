@@ -57,6 +57,7 @@ struct uv_fd {
 struct uv_process {
 	struct uv_host *host;
 	struct drv_list files; /* contexts */
+	unsigned kept; /* closed ones with an object that the device has refused to destroy */
 	struct drv_list heap;  /* what the library and the process have allocated */
 	struct drv_list pages; /* pages of uv_pages_alloc() */
 	struct uv_fd fds[UV_FDS_MAX];
@@ -95,7 +96,8 @@ bool uv_host_is_clean(const struct uv_host *host);
 /* 0 or -ENOMEM. */
 int uv_process_init(struct uv_process *process, struct uv_host *host);
 /* Must run in a thread that cannot be killed. Destroys objects (newest first, in rounds while some
- * are still used by others), closes descriptors, frees memory. */
+ * are still used by others), closes descriptors, frees memory. An object that the device refuses to
+ * destroy keeps its context and the process' pages. */
 void uv_process_exit(struct uv_process *process);
 
 /* A free descriptor; -EMFILE: there is none. */
