@@ -465,6 +465,8 @@ static int rcv_to_rtr(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned 
 	struct drv_qp_attr a;
 	int rc = attr_to_drv(qp, attr, mask & ~(unsigned)RCV_IGNORED, &a);
 
+	if (!rc)
+		rc = ib_resolve_eth_dmac(qp->device, &a.ah_attr);
 	if (rc)
 		return rc;
 	if (!(mask & IB_QP_MAX_DEST_RD_ATOMIC))
@@ -474,9 +476,12 @@ static int rcv_to_rtr(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned 
 	if (rc)
 		return rc;
 	a.qp_state = IBV_QPS_RTR;
-	return drv_qp_modify(qp->drv, &a,
-			     IBV_QP_STATE | RCV_RTR | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     (mask & RCV_OPTIONAL));
+	rc = drv_qp_modify(qp->drv, &a,
+			   IBV_QP_STATE | RCV_RTR | IBV_QP_MAX_DEST_RD_ATOMIC |
+				   (mask & RCV_OPTIONAL));
+	if (!rc)
+		core_gid_hold(qp->device, &qp->gid, &a.ah_attr);
+	return rc;
 }
 
 int ib_alloc_xrc_rcv_qp(struct ib_xrcd *xrcd, const struct ib_qp_attr *attr, unsigned mask,

@@ -3,7 +3,8 @@
  * Who keeps the place of a GID whose address has been removed: an address handle, and a queue pair
  * from the step that gives it its path until it is reset or destroyed or gets another path. An XRC
  * target keeps it, whatever becomes of the handle through which it got its path. Who was refused the
- * path keeps nothing. A queue pair that is being destroyed keeps it until it has gone. An address that is added meanwhile gets other places; afterwards it gets these.
+ * path keeps nothing. A queue pair that is being destroyed keeps it until it has gone. So does a receive QP that
+ * goes with its domain. An address that is added meanwhile gets other places; afterwards it gets these.
  */
 #include "testbench/harm.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
@@ -34,16 +35,23 @@ static struct ib_ah *ah_make(struct tb *tb, struct holder *h, unsigned version)
 	return kv_made(rdma_create_ah(h->pd, &ah, 0));
 }
 
-static void to_rtr(struct tb *tb, struct holder *h, struct ib_qp *qp, unsigned version, int result)
+/* All that INIT and RTR need. */
+static struct ib_qp_attr path_of(const struct holder *h, unsigned version)
 {
-	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = 1};
-	const struct ib_gid_hold *held = &qp->real_qp->gid;
-
-	must(ib_modify_qp(qp, &attr, INIT_MASK));
-	attr = (struct ib_qp_attr){.qp_state = IB_QPS_RTR,
+	return (struct ib_qp_attr){.qp_state = IB_QPS_INIT,
+				   .port_num = 1,
 				   .path_mtu = IB_MTU_1024,
 				   .dest_qp_num = 0x123,
 				   .ah_attr = ah_between(h->index[version], h->end->peer->gid)};
+}
+
+static void to_rtr(struct tb *tb, struct holder *h, struct ib_qp *qp, unsigned version, int result)
+{
+	struct ib_qp_attr attr = path_of(h, version);
+	const struct ib_gid_hold *held = &qp->real_qp->gid;
+
+	must(ib_modify_qp(qp, &attr, INIT_MASK));
+	attr.qp_state = IB_QPS_RTR;
 	if (result)
 		attr.max_dest_rd_atomic =
 			(uint8_t)(ib_device_of(h->end)->attrs.max_dest_rd_atomic + 1);
@@ -161,6 +169,24 @@ static void reset_by_other(struct tb *tb, struct holder *h)
 	h->handle = NULL;
 }
 
+/* It has no handle, and its MAC is found like that of any other path. */
+static void by_number(struct tb *tb, struct holder *h)
+{
+	const struct ib_qp_attr attr = path_of(h, 2);
+	struct drv_qp_attr got = {0};
+	uint32_t number;
+
+	h->xrcd = kv_made(ib_alloc_xrcd(ib_device_of(h->end)));
+	if (!h->xrcd)
+		return;
+	must(ib_alloc_xrc_rcv_qp(h->xrcd, &attr, (INIT_MASK | RTR_MASK) & ~(unsigned)IB_QP_STATE,
+				 &number));
+	if (!still_right())
+		return;
+	must(drv_qp_query(drv_qp_find(h->end->dev, number), &got));
+	expect_true(!memcmp(got.ah_attr.dmac, h->end->peer->mac, sizeof(got.ah_attr.dmac)));
+}
+
 /* A thread that destroys a queue pair. static: when the scenario fails, it ends after the return */
 static struct ending {
 	struct ib_qp *qp;
@@ -227,6 +253,7 @@ static const struct {
 	{"an XRC target by a handle that is closed", by_second_handle, 2},
 	{"an XRC target by the handle that made it", by_first_handle, 2},
 	{"an XRC target that another handle has reset", reset_by_other, 0},
+	{"a receive QP of a domain", by_number, 2},
 };
 
 /* --- the places --- */
