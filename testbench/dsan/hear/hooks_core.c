@@ -257,7 +257,7 @@ W(struct uv_object *, uv_object_get, struct uv_file *file, enum uv_kind kind, ui
 W(void, uv_object_put, struct uv_object *o)
 {
 	if (o)
-		pin_back(o);
+		pin_back_in_call(o, HERE);
 	__real_uv_object_put(o);
 }
 
@@ -277,7 +277,7 @@ W(struct uv_object *, uv_object_new, struct uv_file *file, enum uv_kind kind, vo
 
 W(int, uv_object_done, struct uv_object *object, int rc, uint32_t *handle)
 {
-	pin_back(object);
+	pin_back_in_call(object, HERE);
 	return __real_uv_object_done(object, rc, handle);
 }
 
@@ -321,19 +321,74 @@ W(void, uv_kernel_leave, void)
 	__real_uv_kernel_leave();
 }
 
-/* A CQ holds its channel. It is the process's structure, whose end is not heard of. */
+/* --- what objects of processes count on each other --- */
+
+/* A domain counts the process's objects in it, a channel its CQs. */
+static void part_begin(struct counts *n, struct uv_file *file, const char *call, uint32_t domain)
+{
+	begin(n, file->device, call);
+	for (struct drv_list *l = file->objects.next; l != &file->objects; l = l->next) {
+		struct uv_object *o = container_of(l, struct uv_object, link);
+
+		if (o->kind == UV_XRCD && o->handle == domain)
+			counts_use(n, o, &o->xrcd_users, "XRC domain");
+	}
+}
+
+/* The new object is known by the process's structure, whose end is not heard of. */
+static int part_made(struct counts *n, int rc, const void *object)
+{
+	counts_made(n, rc ? NULL : object);
+	counts_freed(object);
+	return rc;
+}
+
+enum { NO_DOMAIN = 0 }; /* handles begin with 1 */
+
 W(int, uvk_create_cq, struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
   bool stamped, struct ibv_cq *cq, struct drv_cq **hw)
 {
 	struct counts n;
-	int rc;
 
-	begin(&n, file->device, __func__);
+	part_begin(&n, file, __func__, NO_DOMAIN);
 	counts_use(&n, channel, channel ? &channel->refs : NULL, "channel");
-	rc = __real_uvk_create_cq(file, cqe, channel, vector, stamped, cq, hw);
-	counts_made(&n, rc ? NULL : cq);
-	counts_freed(cq);
-	return rc;
+	return part_made(&n, __real_uvk_create_cq(file, cqe, channel, vector, stamped, cq, hw), cq);
+}
+
+W(int, uvk_create_srq, struct uv_file *file, struct ibv_srq_init_attr_ex *attr, struct ibv_srq *srq,
+  struct drv_srq **hw)
+{
+	struct counts n;
+
+	part_begin(&n, file, __func__,
+		   attr->srq_type == IBV_SRQT_XRC ? attr->xrcd->handle : NO_DOMAIN);
+	return part_made(&n, __real_uvk_create_srq(file, attr, srq, hw), srq);
+}
+
+W(int, uvk_create_qp, struct uv_file *file, struct ibv_qp_init_attr_ex *attr, struct ibv_qp *qp,
+  struct drv_qp **hw)
+{
+	struct counts n;
+
+	part_begin(&n, file, __func__,
+		   attr->qp_type == IBV_QPT_XRC_RECV ? attr->xrcd->handle : NO_DOMAIN);
+	return part_made(&n, __real_uvk_create_qp(file, attr, qp, hw), qp);
+}
+
+W(int, uvk_open_qp, struct uv_file *file, const struct ibv_qp_open_attr *attr, struct ibv_qp *qp)
+{
+	struct counts n;
+
+	part_begin(&n, file, __func__, attr->xrcd->handle);
+	return part_made(&n, __real_uvk_open_qp(file, attr, qp), qp);
+}
+
+W(int, uvk_create_rcv_qp, struct uv_file *file, uint32_t xrcd, uint32_t *qpn)
+{
+	struct counts n;
+
+	part_begin(&n, file, __func__, xrcd);
+	return part_made(&n, __real_uvk_create_rcv_qp(file, xrcd, qpn), qpn);
 }
 
 /* --- connections --- */

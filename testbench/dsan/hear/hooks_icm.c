@@ -10,6 +10,7 @@
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/held/claims.h"
 #include "testbench/dsan/held/counted.h"
+#include "testbench/dsan/held/pins.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/threads/threads.h"
@@ -226,6 +227,7 @@ static void command_begins(struct ask *a, const struct drv_device *dev)
 {
 	struct wanted *w = &a->command.wants;
 
+	pins_call_sleeps();
 	if (drv_cmd_is_closing((uint16_t)w->op))
 		trail_undoes();
 	w->out_sum = wanted_out_sum(w);

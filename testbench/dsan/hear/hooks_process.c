@@ -7,6 +7,7 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/pins.h"
 #include "testbench/dsan/threads/threads.h"
@@ -333,7 +334,16 @@ W(int, uvk_object_destroy, struct uv_object *object, bool process_ends)
 {
 	__attribute__((cleanup(dying_end))) struct dying *at = NULL;
 	struct checker *c = checker_of_host(object->file->device->platform->host);
+	struct uv_channel *channel = object->channel;
+	struct uv_object *domain = object->xrcd;
+	struct counts n;
+	int rc;
 
+	counts_begin(&n, c, __func__);
+	counts_use(&n, domain, domain ? &domain->xrcd_users : NULL, "XRC domain");
+	counts_use(&n, channel, channel ? &channel->refs : NULL, "channel");
+	for (unsigned i = 0; i < n.n; i++)
+		n.of[i].more = -1;
 	for (unsigned i = 0; i < DYING && !at; i++)
 		if (!dying[i].object)
 			at = &dying[i];
@@ -343,7 +353,9 @@ W(int, uvk_object_destroy, struct uv_object *object, bool process_ends)
 		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, HERE, NULL},
 			"the object with handle %u is destroyed while another call uses it",
 			object->handle);
-	return __real_uvk_object_destroy(object, process_ends);
+	rc = __real_uvk_object_destroy(object, process_ends);
+	counts_left(&n, object, !rc);
+	return rc;
 }
 
 void process_object_given(const struct uv_object *object, const void *pc)
@@ -356,4 +368,21 @@ void process_object_given(const struct uv_object *object, const void *pc)
 				"the object with handle %u is given to a call while another one "
 				"destroys it",
 				object->handle);
+}
+
+/* --- contexts --- */
+
+/* Source: Linux ib_uverbs_release_file: each file of a process is released once, whatever is left of it */
+W(void, uvk_close, struct uv_file *file)
+{
+	struct checker *c = checker_of_host(file->device->platform->host);
+	const struct drv_list *files = &file->process->files;
+
+	__real_uvk_close(file);
+	for (const struct drv_list *l = files->next; c && l != files; l = l->next)
+		if (container_of(l, struct uv_file, link) == file)
+			c->tell(c,
+				&(struct breach){RULE_not_given_back, {0}, INSIDE(uvk_close), HERE},
+				"a context that was closed stands in the list of its process, "
+				"whose end closes it for ever");
 }

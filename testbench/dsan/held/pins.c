@@ -14,24 +14,62 @@ static struct pin_of {
 	const char *what;
 	uint32_t number;
 	const void *pc;
+	bool back; /* given back, and the call goes on */
 } pins[PINS];
 static unsigned n_pins;
 
 void pin(unsigned host, const void *object, const char *what, uint32_t number, const void *pc)
 {
 	if (n_pins < PINS)
-		pins[n_pins++] = (struct pin_of){ask_thread(), host, object, what, number, pc};
+		pins[n_pins++] =
+			(struct pin_of){ask_thread(), host, object, what, number, pc, false};
+}
+
+/* The newest one of the running thread; NULL: it has none. */
+static struct pin_of *pin_of(const void *object)
+{
+	const unsigned thread = ask_thread();
+
+	for (unsigned i = n_pins; i-- > 0;)
+		if (pins[i].object == object && pins[i].thread == thread && !pins[i].back)
+			return &pins[i];
+	return NULL;
 }
 
 void pin_back(const void *object)
 {
+	struct pin_of *p = pin_of(object);
+
+	if (p)
+		*p = pins[--n_pins];
+}
+
+void pin_back_in_call(const void *object, const void *pc)
+{
+	struct pin_of *p = pin_of(object);
+
+	if (!p)
+		return;
+	p->back = true;
+	p->pc = pc;
+}
+
+void pins_call_sleeps(void)
+{
 	const unsigned thread = ask_thread();
 
 	for (unsigned i = n_pins; i-- > 0;) {
-		if (pins[i].object != object || pins[i].thread != thread)
+		const struct pin_of p = pins[i];
+		struct checker *c = checker_of_host(p.host);
+
+		if (p.thread != thread || !p.back)
 			continue;
 		pins[i] = pins[--n_pins];
-		return;
+		if (c)
+			c->tell(c, &(struct breach){RULE_freed_in_use, {0}, p.pc, NULL},
+				"%s %u is given back before its call has given its last command, "
+				"so another thread may destroy it while the command runs",
+				p.what, p.number);
 	}
 }
 
@@ -44,7 +82,7 @@ void pins_call_ends(void)
 
 		if (pins[i].thread != thread)
 			continue;
-		if (c)
+		if (c && !pins[i].back)
 			c->tell(c, &(struct breach){RULE_users_differ, {0}, pins[i].pc, NULL},
 				"a call of user verbs has ended, and still holds %s %u, so nobody "
 				"can use or destroy it",
@@ -56,7 +94,7 @@ void pins_call_ends(void)
 bool pins_held(const void *object)
 {
 	for (unsigned i = 0; i < n_pins; i++)
-		if (pins[i].object == object)
+		if (pins[i].object == object && !pins[i].back)
 			return true;
 	return false;
 }
