@@ -166,13 +166,15 @@ static int again(struct uses *u, size_t first, size_t then)
 	if (kinds[then].open(u) != fd)
 		return __LINE__;
 	GIVES(process_poll(fd, 0), !kinds[then].use);
-	/* it blocks again when that is said */
-	GIVES(process_nonblock(fd, true), 0);
-	GIVES(process_nonblock(fd, false), 0);
-	u->rc = STARTED;
-	if (kinds[then].use) {
-		int rc = process_thread("later", kinds[then].event, u);
+	/* as it was made, and when it is said to block again */
+	for (unsigned said = 0; said < 2 && kinds[then].use; said++) {
+		int rc = said && (process_nonblock(fd, true) || process_nonblock(fd, false))
+				 ? __LINE__
+				 : 0;
 
+		u->rc = STARTED;
+		if (!rc)
+			rc = process_thread("later", kinds[then].event, u);
 		if (!rc)
 			rc = kinds[then].use(u);
 		if (rc)
