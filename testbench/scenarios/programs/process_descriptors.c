@@ -8,6 +8,7 @@
 /* behaviours: FAULT-no-memory */
 #include "testbench/harm.h"
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/heap_pieces.h"
 #include "testbench/scenarios/programs/refuses.h"
 
 #include <fcntl.h>
@@ -58,6 +59,7 @@ static int descriptors(const struct program *p, struct ibv_comp_channel *channel
 	FAILS(process_close(fd), EBADF);
 	FAILS(process_close(-1), EBADF);
 	FAILS(process_close(NO_FD), EBADF);
+	FAILS(process_close(UV_FDS_MAX), EBADF);
 	FAILS(process_nonblock(fd, true), EBADF);
 	FAILS(process_poll(fd, 0), EBADF);
 	FAILS(process_close(p->context->async_fd), EINVAL);
@@ -95,6 +97,7 @@ static int closed_with_channels(const struct program *p)
 /* The last descriptor goes to whoever asks first, and comes back with its object. */
 static int full(const struct program *p)
 {
+	const unsigned pieces = heap_pieces(uv_process_current());
 	struct ibv_comp_channel *channel;
 	int fds[MANY], n = 0, last;
 
@@ -103,7 +106,9 @@ static int full(const struct program *p)
 	if (n < 2 || n == MANY || errno != EMFILE)
 		return __LINE__;
 	REFUSED(ibv_create_comp_channel(p->context), EMFILE);
+	GIVES(heap_pieces(uv_process_current()), pieces);
 	REFUSED(ibv_open_device(p->context->device), EMFILE);
+	GIVES(heap_pieces(uv_process_current()), pieces);
 	last = fds[--n];
 	if (process_close(last))
 		return __LINE__;

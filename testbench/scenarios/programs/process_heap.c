@@ -6,21 +6,12 @@
  */
 /* behaviours: PROCESS-heap */
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/heap_pieces.h"
 #include "testbench/scenarios/programs/refuses.h"
 
 #include <fcntl.h>
 
 enum { AT = 100, LEN = 1000, IOVA = 0x7000, LISTED = 3, TOO_MANY = 1 << 30, ROOM = 6 };
-
-static unsigned pieces(void)
-{
-	const struct drv_list *heap = &uv_process_current()->heap;
-	unsigned n = 0;
-
-	for (const struct drv_list *l = heap->next; l != heap; l = l->next)
-		n++;
-	return n;
-}
 
 static int lists(struct program *p)
 {
@@ -235,21 +226,21 @@ static int (*const kinds[])(struct program *p) = {lists,    contexts, domains,  
 static int program(void *arg)
 {
 	struct program p = {.file = "domain"};
-	const unsigned none = pieces();
+	const unsigned none = heap_pieces(uv_process_current());
 
 	if (program_open(&p))
 		return __LINE__;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const unsigned before = pieces();
+		const unsigned before = heap_pieces(uv_process_current());
 		const int rc = kinds[i](&p);
 
-		if (rc || pieces() != before)
+		if (rc || heap_pieces(uv_process_current()) != before)
 			return rc ? rc : __LINE__;
 	}
 	if (ibv_dereg_mr(p.mr) || ibv_destroy_cq(p.cq) || ibv_dealloc_pd(p.pd) ||
 	    ibv_close_device(p.context))
 		return __LINE__;
-	return pieces() == none ? 0 : __LINE__;
+	return heap_pieces(uv_process_current()) == none ? 0 : __LINE__;
 }
 
 SCENARIO(process_heap, "each kind of object is made, says of what, and gives its memory back",

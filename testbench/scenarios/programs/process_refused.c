@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware refuses a command of each verb of a process twice. The verb fails both times for the same
- * reason, so the first failure has left nothing behind, neither a lock nor an object, and the third call
- * succeeds. What the verb has made is destroyed again.
+ * reason, so the first failure has left nothing behind, neither a lock nor an object nor memory of the process,
+ * and the third call succeeds. What the verb has made is destroyed again.
  */
+#include "host_driver/uverbs/lib.h"
 #include "model/interface/commands.h"
 #include "testbench/harm.h"
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/heap_pieces.h"
 
 enum { LEN = 64, ENTRIES = 40, QKEY = 5 };
 
@@ -169,15 +171,22 @@ SCENARIO(process_refused, "the firmware refuses each verb twice, and the third t
 {
 	struct maker m = {.p = {.file = "domain"}};
 	struct process *worker = start_worker(b);
+	const struct uv_process *process;
+	unsigned pieces;
 
 	run_in(worker, program_open, &m.p);
 	run_in(worker, queue_pair, &m);
+	if (!still_right())
+		return;
+	process = uv_process_of(m.p.context);
+	pieces = heap_pieces(process);
 	for_each_row(i, rows) {
 		name_row("%s", rows[i].name);
 		fail_command(b, rows[i].opcode, HCR_STATUS_EXCEED_LIM, 2);
 		run_in_expect(worker, rows[i].verb, &m, ENOMEM);
 		run_in_expect(worker, rows[i].verb, &m, ENOMEM);
 		run_in(worker, rows[i].verb, &m);
+		expect_equal(heap_pieces(process), pieces);
 	}
 	run_in(worker, close_all, &m);
 	end_worker(worker);

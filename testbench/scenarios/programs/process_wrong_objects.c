@@ -5,8 +5,10 @@
  * before. A handle that is no object's, or that of an object of another kind, finds none.
  */
 /* behaviours: PROCESS-wrong-arguments */
+#include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/heap_pieces.h"
 #include "testbench/scenarios/programs/refuses.h"
 
 #include <fcntl.h>
@@ -212,14 +214,20 @@ SCENARIO(process_wrong_objects, "wrong arguments for calls that make or change a
 						   shared_queues, domains, handles};
 	struct program p = {.file = "domain"};
 	struct process *worker = start_worker(a);
-	unsigned before;
+	const struct uv_process *process;
+	unsigned before, pieces;
 
 	run_in(worker, program_open, &p);
 	run_in(worker, program_open_xrcd, &p);
+	if (!still_right())
+		return;
+	process = uv_process_of(p.context);
+	pieces = heap_pieces(process);
 	before = driver_holds(a->dev);
 	for_each_row(i, groups) {
 		run_in(worker, groups[i], &p);
 		expect_equal(driver_holds(a->dev), before);
+		expect_equal(heap_pieces(process), pieces);
 	}
 	run_in(worker, close_all, &p);
 	end_worker(worker);

@@ -5,8 +5,10 @@
  * Nothing can be posted to a handle of a target.
  */
 /* behaviours: PROCESS-wrong-arguments */
+#include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/heap_pieces.h"
 #include "testbench/scenarios/programs/refuses.h"
 
 enum {
@@ -219,15 +221,21 @@ SCENARIO(process_wrong_qps, "wrong arguments for calls that make or open a queue
 						   opening};
 	struct program p = {.file = "domain", .peer_lid = 1, .peer_qpn = NO_QP};
 	struct process *worker = start_worker(a);
-	unsigned before;
+	const struct uv_process *process;
+	unsigned before, pieces;
 
 	run_in(worker, program_open, &p);
 	run_in(worker, program_open_xrcd, &p);
+	if (!still_right())
+		return;
+	process = uv_process_of(p.context);
+	pieces = heap_pieces(process);
 	before = driver_holds(a->dev);
 	for_each_row(i, groups) {
 		run_in(worker, groups[i], &p);
 		expect_equal(driver_holds(a->dev), before);
 	}
+	expect_equal(heap_pieces(process), pieces);
 	run_in(worker, close_all, &p);
 	end_worker(worker);
 }

@@ -7,6 +7,7 @@
 /* behaviours: FAULT-no-memory */
 #include "testbench/harm.h"
 #include "testbench/programs.h"
+#include "testbench/scenarios/programs/heap_pieces.h"
 
 enum { DEST_QPN = 0xabc };
 
@@ -27,13 +28,13 @@ static int by_number(struct program *p)
 	struct ibv_qp_init_attr init = {.xrc_domain = domain(p)};
 	struct ibv_qp_attr attr;
 
-	MADE_WITHOUT_MEMORY(succeeds(ibv_create_xrc_rcv_qp(&init, &p->qpn)));
+	MADE_WITHOUT_PIECES(succeeds(ibv_create_xrc_rcv_qp(&init, &p->qpn)));
 	program_rcv_attr(p, &attr);
 	attr.qp_state = IBV_QPS_INIT;
-	MADE_WITHOUT_MEMORY(succeeds(ibv_modify_xrc_rcv_qp(
+	MADE_WITHOUT_PIECES(succeeds(ibv_modify_xrc_rcv_qp(
 		domain(p), p->qpn, &attr,
 		IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)));
-	MADE_WITHOUT_MEMORY(
+	MADE_WITHOUT_PIECES(
 		succeeds(ibv_query_xrc_rcv_qp(domain(p), p->qpn, &attr, IBV_QP_STATE, NULL)));
 	return attr.qp_state == IBV_QPS_INIT ? 0 : __LINE__;
 }
@@ -51,10 +52,10 @@ static int by_handle(struct program *p)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	MADE_WITHOUT_MEMORY((p->qp = ibv_open_qp(p->context, &open)));
+	MADE_WITHOUT_PIECES((p->qp = ibv_open_qp(p->context, &open)));
 	if (p->qp->qp_context != p || ibv_unreg_xrc_rcv_qp(domain(p), p->qpn))
 		return __LINE__;
-	MADE_WITHOUT_MEMORY(succeeds(ibv_reg_xrc_rcv_qp(domain(p), p->qpn)));
+	MADE_WITHOUT_PIECES(succeeds(ibv_reg_xrc_rcv_qp(domain(p), p->qpn)));
 	if (ibv_destroy_qp(p->qp) ||
 	    ibv_query_xrc_rcv_qp(domain(p), p->qpn, &attr, IBV_QP_STATE, &init) ||
 	    attr.qp_state != IBV_QPS_INIT)
@@ -70,14 +71,17 @@ static int receive_qps(void *arg)
 	struct program *p = arg;
 	struct ibv_qp_attr attr;
 	const int mask = program_rcv_attr(p, &attr);
+	const unsigned pieces = heap_pieces(uv_process_current());
 	int rc = program_open_xrcd(p) ? __LINE__ : by_number(p);
 
 	if (!rc)
 		rc = by_handle(p);
 	if (rc)
 		return rc;
-	MADE_WITHOUT_MEMORY(succeeds(ibv_alloc_xrc_rcv_qp(p->pd, domain(p), &attr, mask, &p->qpn)));
-	return ibv_close_xrc_domain(domain(p)) ? __LINE__ : 0;
+	MADE_WITHOUT_PIECES(succeeds(ibv_alloc_xrc_rcv_qp(p->pd, domain(p), &attr, mask, &p->qpn)));
+	return ibv_close_xrc_domain(domain(p)) || heap_pieces(uv_process_current()) != pieces
+		       ? __LINE__
+		       : 0;
 }
 
 static int close_all(void *arg)
