@@ -2,15 +2,17 @@
 /*
  * A process of a device whose first port is one of InfiniBand and whose second is one of Ethernet is told
  * each port's own link layer and kinds of GIDs. Over Ethernet an address needs a GRH; over InfiniBand a LID
- * suffices.
+ * suffices. The way back to the sender of a datagram is that of the port where it has come.
  */
 /* behaviours: IBA-11.2.1.2-query-hca */
+#include "model/interface/wire.h"
 #include "testbench/programs.h"
 #include "testbench/scenarios/programs/refuses.h"
 
+#include <endian.h>
 #include <infiniband/driver.h>
 
-enum { INFINIBAND = 1, ETHERNET = 2, GIDS = 512, SL = 3 };
+enum { INFINIBAND = 1, ETHERNET = 2, GIDS = 512, SL = 3, HOPS = 9 };
 
 static int ports(void *arg)
 {
@@ -54,6 +56,29 @@ static int addresses(void *arg)
 	return 0;
 }
 
+static int way_back(void *arg)
+{
+	struct program *p = arg;
+	struct ibv_grh grh = {.version_tclass_flow = htobe32(6u << 28),
+			      .next_hdr = GRH_NEXT_BTH,
+			      .hop_limit = HOPS};
+	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH, .sl = SL};
+	struct ibv_gid_entry own = {.gid_type = IBV_GID_TYPE_IB};
+	struct ibv_ah_attr is;
+
+	for (uint32_t i = 0; own.gid_type != IBV_GID_TYPE_ROCE_V1; i++)
+		GIVES(ibv_query_gid_ex(p->context, ETHERNET, i, &own, 0), 0);
+	memcpy(grh.dgid.raw, own.gid.raw, sizeof(grh.dgid.raw));
+	memcpy(grh.sgid.raw, own.gid.raw, sizeof(grh.sgid.raw));
+	grh.sgid.raw[15] ^= 1;
+	GIVES(ibv_init_ah_from_wc(p->context, ETHERNET, &wc, &grh, &is), 0);
+	if (is.port_num != ETHERNET || !is.is_global || is.grh.sgid_index != own.gid_index ||
+	    memcmp(is.grh.dgid.raw, grh.sgid.raw, sizeof(grh.sgid.raw)))
+		return __LINE__;
+	GIVES(ibv_init_ah_from_wc(p->context, INFINIBAND, &wc, &grh, &is), -1);
+	return 0;
+}
+
 SCENARIO(process_mixed_ports, "a process of a device with a port of each kind", .no_qps = true,
 	 .any_packets = true, .of_mlx4 = "Ethernet ports",
 	 .settings = {"hca.ports=2", "hca.port1.type=ib", "hca.port2.type=eth"})
@@ -64,5 +89,6 @@ SCENARIO(process_mixed_ports, "a process of a device with a port of each kind", 
 	run_in(worker, program_open, &p);
 	run_in(worker, ports, &p);
 	run_in(worker, addresses, &p);
+	run_in(worker, way_back, &p);
 	end_worker(worker);
 }

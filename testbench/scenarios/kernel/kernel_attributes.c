@@ -392,12 +392,15 @@ static void xrc(struct tb *tb, struct objects *o)
 	must_fail(-EINVAL, (int)PTR_ERR(ib_open_qp(o->xrcd, number, NULL, NULL)));
 }
 
-/* An initiator has no responder: attributes of one do no harm. */
+/* An initiator has no responder: attributes of one do no harm, nor do the sizes of receives. */
 static void initiator(struct tb *tb, struct objects *o)
 {
 	struct ib_qp_init_attr init = {.qp_type = IB_QPT_XRC_INI,
 				       .send_cq = o->send,
-				       .cap = {.max_send_wr = 1, .max_send_sge = 1}};
+				       .cap = {.max_send_wr = 1,
+					       .max_recv_wr = UINT32_MAX,
+					       .max_send_sge = 1,
+					       .max_recv_sge = UINT32_MAX}};
 	struct ib_qp *qp = kv_made(ib_create_qp(o->pd, &init));
 	struct ib_qp_attr attr = all_attributes();
 

@@ -92,14 +92,18 @@ static void without_done(struct tb *tb, struct tb_end *a)
 {
 	struct ib_sge sge = {.addr = 1, .length = 1, .lkey = NO_KEY};
 	struct ib_rdma_wr wr = {.wr = {.sg_list = &sge, .num_sge = 1, .opcode = IB_WR_RDMA_WRITE}};
+	unsigned order = 0;
+	struct note n = {.cqe = {note_done}, .order = &order};
 	struct kv x;
 
 	if (!kv_open(a, &x, .alloc_cq = true, .poll_ctx = IB_POLL_DIRECT) || !kv_connect(&x, &x))
 		return;
 	must(ib_post_send(x.qp, &wr.wr, NULL));
 	must(ib_post_send(x.qp, &wr.wr, NULL));
+	post_empty(tb, &x, &n, 1); /* one with it, behind them */
 	pass_time(CFG_US(200));
-	expect_equal((uint64_t)ib_process_cq_direct(x.cq, -1), 2);
+	expect_equal((uint64_t)ib_process_cq_direct(x.cq, -1), 3);
+	expect_equal(n.done, 1);
 	kv_close(&x);
 }
 

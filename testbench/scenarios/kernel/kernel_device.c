@@ -2,10 +2,13 @@
 /*
  * The device of kernel verbs: its handlers of events, of which one leaves while it is called; the tables
  * of two ports that differ in length; the keys of a PD, with and without the reserved L_Key and a global
- * R_Key.
+ * R_Key. When it is made it finds no memory at each place in turn, and when it goes, who had the driver's
+ * events before has them again.
  */
+#include "host_driver/mlx4/mad.h"
 #include "model/interface/dev_cap.h"
 #include "model/interface/macros.h"
+#include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
 enum { PORTS = 2, GIDS = 3, PKEYS = 4, HANDLERS = 3, LEAVES = 1, RESERVED = 0x7f00 };
@@ -128,6 +131,44 @@ static void keys(struct tb *tb, struct ib_device *device)
 	}
 }
 
+/* --- life --- */
+
+static unsigned events_told;
+
+static void event_told(void *arg, const struct drv_event *event)
+{
+	unsigned *told = arg;
+
+	*told += event->type == IBV_EVENT_SM_CHANGE && event->port == PORTS;
+}
+
+static void life(struct tb *tb, struct tb_end *end)
+{
+	const struct drv_event event = {.type = IBV_EVENT_SM_CHANGE, .port = PORTS};
+	struct ib_device *device;
+	int rc = 0;
+
+	events_told = 0;
+	for (unsigned nth = 1; still_right(); nth++) {
+		lack_memory(nth);
+		rc = ib_device_create(end->dev, "other_7", event_told, &events_told, &device);
+		if (!lack_memory(0))
+			break;
+		expect_equal(rc, -ENOMEM);
+	}
+	must(rc);
+	if (!still_right())
+		return;
+	expect_true(!strcmp(device->name, "other_7"));
+	expect_equal(device->phys_port_cnt, PORTS);
+	drv_notify(end->dev, &event);
+	expect_equal(events_told, 1);
+	must(ib_device_destroy(device));
+	drv_notify(end->dev, &event);
+	expect_equal(events_told, 2);
+	drv_event_register(end->dev, NULL, NULL);
+}
+
 SCENARIO(kernel_device, "kernel verbs: handlers of events, tables of two ports, keys of a PD",
 	 .no_qps = true, .any_packets = true, .settings = {"hca.ports=2"})
 {
@@ -142,5 +183,7 @@ SCENARIO(kernel_device, "kernel verbs: handlers of events, tables of two ports, 
 	phase("handlers");
 	ignore_events(b);
 	handlers(tb, a, x.device);
+	phase("life");
+	life(tb, b);
 	kv_close(&x);
 }

@@ -3,9 +3,9 @@
  * Queues are drained on a device that dies: before the kernel knows (the first command finds out),
  * in the middle of the drain, or when the kernel has known for a while. Each time the drain ends in
  * bounded time. The done() of every request has been called, with a flush error unless it completed
- * earlier. So it is where a process has an older queue pair. Nothing more can be posted, and every object can be destroyed. Also with full queues,
- * with receives alone, and with a receive in an SRQ that no queue pair has taken, so that it gets no
- * completion.
+ * earlier. So it is where a process has an older queue pair. Nothing more can be posted, and every object can
+ * be destroyed. Also with full queues, with receives or sends alone, and with a receive in an SRQ that no
+ * queue pair has taken, so that it gets no completion.
  */
 #include "model/engine/base/engine.h"
 #include "model/interface/macros.h"
@@ -34,8 +34,9 @@ static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 enum when { NOBODY_KNOWS, IN_THE_MIDDLE, LONG_KNOWN, WHENS };
-/* where receives are, and where they complete to; NO_SENDS: to a CQ of their own, and nothing is sent */
-enum receives { OWN_CQ, CQ_OF_SENDS, IN_SRQ, NO_SENDS, RECEIVES };
+/* where receives are, and where they complete to; NO_SENDS: to a CQ of their own, and nothing is sent;
+ * INITIATOR: of XRC, which has none */
+enum receives { OWN_CQ, CQ_OF_SENDS, IN_SRQ, NO_SENDS, INITIATOR, RECEIVES };
 
 struct killer {
 	struct tb_end *end;
@@ -54,7 +55,7 @@ static void kill_device(void *arg)
 
 /* b does not answer: what a sends stays in its queue. */
 static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, unsigned sends,
-		     struct request *r)
+		     unsigned recvs, struct request *r)
 {
 	struct ib_sge sge = kv_sge(x, 0, LEN);
 	const struct ib_send_wr send = {
@@ -66,7 +67,7 @@ static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, unsigned s
 			must(ib_post_send(x->qp, &send, NULL));
 		if (srq)
 			must(ib_post_srq_recv(srq, &recv, NULL));
-		else
+		else if (i < recvs)
 			must(ib_post_recv(x->qp, &recv, NULL));
 	}
 }
@@ -101,6 +102,7 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 {
 	const bool shared = receives == IN_SRQ;
 	const unsigned sends = receives == NO_SENDS ? 0 : QUEUE;
+	const unsigned recvs = shared || receives == INITIATOR ? 0 : QUEUE; /* of the queue pair */
 	struct killer killer = {.end = a, .after_ps = when == IN_THE_MIDDLE ? CFG_US(20) : 0};
 	struct request r[2] = {{.cqe = {request_done}}, {.cqe = {request_done}}};
 	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
@@ -113,28 +115,29 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	uint64_t begin;
 
 	if (!pd || !kv_open(a, &x, .pd = pd, .srq = srq, .recv_cq = recv_cq, .queue = QUEUE,
+			    .type = receives == INITIATOR ? IB_QPT_XRC_INI : IB_QPT_RC,
 			    .alloc_cq = true, .poll_ctx = ctx))
 		return;
 	kv_connect(&x, &x);
 	must(ib_modify_qp(x.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_SQD}, IB_QP_STATE));
-	post_all(tb, &x, srq, sends, r);
+	post_all(tb, &x, srq, sends, recvs, r);
 	if (!still_right())
 		return;
 	a->platform->ops->thread_start(a->platform, "killer", kill_device, &killer);
 	pass_time(when == LONG_KNOWN ? CFG_MS(2 * POLL_MS) : CFG_NS(1));
 	if (when == LONG_KNOWN) /* a DIRECT CQ is polled only on request */
 		expect_equal(r[0].flushed, ctx == IB_POLL_DIRECT ? 0 : sends);
-	if (when == LONG_KNOWN && !shared)
-		expect_equal(r[1].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
+	if (when == LONG_KNOWN)
+		expect_equal(r[1].flushed, ctx == IB_POLL_DIRECT ? 0 : recvs);
 	begin = tb_now(tb);
 	ib_drain_qp(x.qp);
 	ib_drain_qp(x.qp);
 	expect_that(tb_now(tb) - begin, <, CFG_S(LIMIT_S));
 	expect_true(killer.done && drv_is_dead(a->dev));
 	expect_equal(r[0].done, sends);
-	expect_equal(r[1].done, shared ? 0 : QUEUE);
+	expect_equal(r[1].done, recvs);
 	if (when != IN_THE_MIDDLE)
-		expect_equal(r[0].flushed + r[1].flushed, sends + (shared ? 0 : QUEUE));
+		expect_equal(r[0].flushed + r[1].flushed, sends + recvs);
 	refuses_more(tb, &x, srq);
 	expect_event(a, IBV_EVENT_DEVICE_FATAL);
 	expect_catastrophe(a);

@@ -6,14 +6,15 @@
  * done() has been called for it. So it is each time that the queue pair is connected again. The
  * scenario runs with one CQ for both queues and with two; afterwards neither CQ holds a completion.
  * A done() may sleep while further receives complete. A drain that begins meanwhile ends when done() has
- * been called, and has returned, for those, too.
+ * been called, and has returned, for those, too. The drain waits ten seconds for the event, and not longer.
  * behaviours: IBA-10.2.9-last-wqe
  */
+#include "host_driver/mlx4/mad.h"
 #include "model/interface/macros.h"
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
-enum { LEN = 64, LATE_US = 500, SENDS = 4, TIMES = 2 };
+enum { LEN = 64, LATE_US = 500, SENDS = 4, TIMES = 2, DRAIN_S = 10 /* Linux: 10 * HZ */ };
 
 struct request {
 	struct ib_cqe cqe;
@@ -184,6 +185,45 @@ static void unpolled(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(ib_dealloc_pd(pd));
 }
 
+/* The event is lost, or comes when it has been waited for so long. */
+static void event_late(struct tb *tb, struct tb_end *b, unsigned late_s)
+{
+	struct ib_srq_init_attr init = {.attr = {.max_wr = 1, .max_sge = 1}};
+	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(b), 0));
+	struct ib_srq *srq = pd ? kv_made(ib_create_srq(pd, &init)) : NULL;
+	struct ib_recv_wr recv = {.wr_cqe = &receive.cqe};
+	const struct ib_send_wr send = {.opcode = IB_WR_SEND};
+	const bool lost = late_s >= DRAIN_S;
+	struct kv y;
+
+	receive = (struct request){.cqe = {request_done}};
+	if (!srq ||
+	    !kv_open(b, &y, .pd = pd, .srq = srq, .alloc_cq = true, .poll_ctx = IB_POLL_DIRECT) ||
+	    !kv_connect(&y, &y))
+		return;
+	must(ib_post_srq_recv(srq, &recv, NULL));
+	must(ib_post_send(y.qp, &send, NULL));
+	pass_time(CFG_MS(1));
+	must(ib_modify_qp(y.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_ERR}, IB_QP_STATE));
+	pass_time(CFG_MS(1));
+	expect_true(y.qp->last_wqe);
+	y.qp->last_wqe = false;
+	draining = (struct draining){.qp = y.qp, .drain = ib_drain_srq};
+	b->platform->ops->thread_start(b->platform, "drain", drain_thread, NULL);
+	pass_time(CFG_S(late_s) - CFG_MS(1));
+	expect_equal(draining.done, 0);
+	expect_equal(receive.done, 0);
+	if (!lost)
+		drv_notify(b->dev, &(struct drv_event){.type = IBV_EVENT_QP_LAST_WQE_REACHED,
+						       .qp = y.qp->drv});
+	pass_time(lost ? CFG_MS(200) : CFG_MS(1));
+	expect_equal(draining.done, 1);
+	expect_equal(receive.done, 1);
+	kv_close(&y);
+	must(ib_destroy_srq(srq));
+	must(ib_dealloc_pd(pd));
+}
+
 SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion is late",
 	 .no_qps = true, .any_packets = true)
 {
@@ -207,4 +247,6 @@ SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion
 		sleeps(tb, a, b, IB_POLL_UNBOUND_WORKQUEUE, LATER, n);
 	}
 	unpolled(tb, a, b);
+	event_late(tb, b, DRAIN_S - 3);
+	event_late(tb, b, DRAIN_S);
 }

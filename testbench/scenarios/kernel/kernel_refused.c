@@ -19,6 +19,8 @@ enum {
 	WRITE = IB_ACCESS_REMOTE_WRITE
 };
 
+#define HALF_OF_ALL (UINT64_C(1) << 63)
+
 #define must_refuse(call) must_fail(-EINVAL, (int)PTR_ERR(call))
 
 /* --- memory --- */
@@ -30,21 +32,23 @@ static void physical(struct tb *tb, struct kv *x)
 		int n;
 		uint64_t iova_offset, first_offset, first_size, second_offset;
 		unsigned access;
-	} rows[] = {{"no buffer", 0, 0, 0, PAGE, 0, 0},
-		    {"another offset in the page", 1, 8, 0, LEN, 0, 0},
-		    {"a gap before the second buffer", 2, 0, 0, PAGE, 8, 0},
-		    {"a gap behind the first buffer", 2, 0, 0, PAGE - 8, 0, 0},
-		    {"nothing", 1, 0, 0, 0, 0, 0},
-		    {"more than there is", 2, 0, 0, UINT64_MAX - PAGE + 1, 0, 0},
-		    {"a remote write without a local one", 1, 0, 0, PAGE, 0, WRITE}};
+		uint64_t more; /* bytes of the second buffer */
+	} rows[] = {{"no buffer", 0, 0, 0, PAGE, 0, 0, 0},
+		    {"another offset in the page", 1, 8, 0, LEN, 0, 0, 0},
+		    {"a gap before the second buffer", 2, 0, 0, PAGE, 8, 0, 0},
+		    {"a gap behind the first buffer", 2, 0, 0, PAGE - 8, 0, 0, 0},
+		    {"nothing", 1, 0, 0, 0, 0, 0, 0},
+		    {"more than there is", 2, 0, 0, UINT64_MAX - PAGE + 1, 0, 0, 0},
+		    {"more than 64 bits say", 2, 0, 0, HALF_OF_ALL, 0, 0, HALF_OF_ALL},
+		    {"a remote write without a local one", 1, 0, 0, PAGE, 0, WRITE, 0}};
 	struct ib_phys_buf right = {x->bus + 8, LEN};
 	uint64_t begins = 8;
 	struct ib_mr *mr;
 
 	for_each_row(i, rows) {
-		struct ib_phys_buf buf[2] = {
-			{x->bus + rows[i].first_offset, rows[i].first_size},
-			{x->bus + 4 * PAGE + rows[i].second_offset, PAGE - rows[i].second_offset}};
+		struct ib_phys_buf buf[2] = {{x->bus + rows[i].first_offset, rows[i].first_size},
+					     {x->bus + 4 * PAGE + rows[i].second_offset,
+					      PAGE - rows[i].second_offset + rows[i].more}};
 		uint64_t iova = x->bus + rows[i].iova_offset;
 
 		name_row("%s", rows[i].name);
@@ -54,6 +58,43 @@ static void physical(struct tb *tb, struct kv *x)
 	mr = kv_made(ib_reg_phys_mr(x->pd, &right, 1, READ, &begins));
 	if (mr)
 		must(ib_dereg_mr(mr));
+}
+
+/* Memory of a process at an address of its own. Source: Linux ib_uverbs_reg_mr */
+static void of_process(struct tb *tb, struct kv *x)
+{
+	const uint64_t iova = UINT64_C(0x987650000000) + 8;
+	struct ib_mr *mr;
+
+	must_refuse(ib_reg_user_mr(x->pd, x->mem + 8, 0, iova, READ));
+	must_refuse(ib_reg_user_mr(x->pd, x->mem + 8, LEN, UINT64_MAX - LEN + 2, READ));
+	must_refuse(ib_reg_user_mr(x->pd, x->mem + 8, LEN, iova, WRITE));
+	must_refuse(ib_reg_user_mr(x->pd, x->mem + 8, LEN, iova, NO_FLAG));
+	mr = kv_made(ib_reg_user_mr(x->pd, x->mem + 8, LEN, iova, READ));
+	if (!mr)
+		return;
+	expect_equal(mr->iova, iova);
+	expect_equal(mr->length, LEN);
+	expect_equal(mr->type, IB_MR_TYPE_USER);
+	expect_true(mr->pd == x->pd && mr->device == x->device);
+	must(ib_dereg_mr(mr));
+}
+
+/* What is allocated for the device is zero, whoever had it before. Source: Linux dma_alloc_coherent */
+static void coherent(struct tb *tb, struct kv *x)
+{
+	for (unsigned times = 0; times < 2; times++) {
+		uint64_t bus = 0;
+		uint8_t *mem = ib_dma_alloc_coherent(x->device, 2 * PAGE, &bus);
+
+		expect_true(mem && bus);
+		for (unsigned i = 0; mem && i < 2 * PAGE && still_right(); i++)
+			expect_equal(mem[i], 0);
+		if (!mem)
+			return;
+		memset(mem, 0xdd, 2 * PAGE);
+		ib_dma_free_coherent(x->device, 2 * PAGE, mem);
+	}
 }
 
 static void regions(struct tb *tb, struct kv *x)
@@ -271,6 +312,11 @@ static void completions(struct tb *tb, struct kv *x)
 /* How many contexts a transfer of so many pages needs: none for none, one up to what one can do. */
 static void factor(struct tb *tb, struct ib_device *device)
 {
+	struct ib_qp_init_attr many = {.cap = {.max_send_wr = 9, .max_rdma_ctxs = UINT32_MAX - 7}};
+
+	/* the room for all contexts is more than the device has */
+	rdma_rw_init_qp(device, &many);
+	expect_equal(many.cap.max_send_wr, device->attrs.max_qp_wr);
 	for (unsigned forced = 0; forced < 2; forced++) {
 		unsigned most;
 
@@ -313,6 +359,8 @@ SCENARIO(kernel_refused, "kernel verbs refuse what is wrong in itself", .no_qps 
 	if (!pd || !kv_open(a, &x, .pd = pd) || !kv_connect(&x, &x))
 		return;
 	physical(tb, &x);
+	of_process(tb, &x);
+	coherent(tb, &x);
 	regions(tb, &x);
 	objects(tb, &x);
 	ports(tb, a);

@@ -160,7 +160,8 @@ static int tables_are(struct ibv_context *c, const struct truth *t)
 		return __LINE__;
 	if (ibv_query_gid_ex(c, 1, 0, &one, 0) || one.gid_index || one.port_num != 1 ||
 	    one.gid_type != IBV_GID_TYPE_IB || memcmp(one.gid.raw, t->gid, sizeof(t->gid)) ||
-	    ibv_query_gid_ex(c, 1, 0, &one, 1) != EINVAL)
+	    ibv_query_gid_ex(c, 1, 0, &one, 1) != EINVAL ||
+	    ibv_query_gid_ex(c, UINT8_MAX + 2, 0, &one, 0) != EINVAL || one.port_num != 1)
 		return __LINE__;
 	n = ibv_query_gid_table(c, table, GIDS, 0);
 	if (n != (ssize_t)t->gids || memcmp(table[0].gid.raw, t->gid, sizeof(t->gid)) ||
