@@ -52,7 +52,7 @@ struct cm_id {
 	struct cm_device *cm;
 	struct drv_list link;   /* in the device's list */
 	struct cm_id *listener; /* while its REQ is being handled */
-	unsigned handlers;      /* handler calls under way */
+	unsigned handlers;      /* calls of handlers, and others that hold it */
 	bool destroying;
 	bool established_by_user; /* the event USER_ESTABLISHED is still to be delivered */
 	struct cm_timewait *timewait;
@@ -179,6 +179,9 @@ static inline uint32_t cm_remote(const struct cm_id *id)
 void cm_set_state(struct cm_id *id, enum ib_cm_state state);
 /* Calls the handler. The handler may destroy the id. */
 void cm_deliver(struct cm_id *id, struct ib_cm_event *event);
+/* Nobody destroys the id between the two. Behind them it goes, if `destroying` is set. */
+void cm_id_hold(struct cm_id *id);
+void cm_id_let_go(struct cm_id *id);
 /* No message of the id waits for an answer any more. */
 void cm_cancel(struct cm_id *id);
 

@@ -115,6 +115,17 @@ void cm_deliver(struct cm_id *id, struct ib_cm_event *event)
 	cm->p->ops->waitq_wake_all(cm->p, cm->gone);
 }
 
+void cm_id_hold(struct cm_id *id)
+{
+	id->handlers++;
+}
+
+void cm_id_let_go(struct cm_id *id)
+{
+	id->handlers--;
+	id->cm->p->ops->waitq_wake_all(id->cm->p, id->cm->gone);
+}
+
 static void cm_deliver_simple(struct cm_id *id, enum ib_cm_event_type type)
 {
 	struct ib_cm_event event = {.event = type};

@@ -79,12 +79,19 @@ void cm_lap_came(struct cm_device *cm, struct cm_work *work)
 	struct cm_id *id =
 		cm_id_find_pair(cm, cm_lap_get_remote_comm_id(lap), cm_lap_get_local_comm_id(lap));
 	struct sa_path_rec alternate;
+	struct cm_av av;
+	int rc = -EINVAL;
 	struct ib_cm_event event = {.event = IB_CM_LAP_RECEIVED,
 				    .param.lap_rcvd = {.alternate_path = &alternate},
 				    .private_data = cm_lap_private_data_ptr(lap),
 				    .private_data_len = IB_CM_LAP_PRIVATE_DATA_SIZE};
 
-	if (!id || id->ib.state != IB_CM_ESTABLISHED || lap_again(cm, id, work))
+	if (id && port) { /* it may sleep, and the state may be another one then */
+		cm_id_hold(id);
+		rc = cm_av_from_lap(cm, port, path, id->pkey, id->path_mtu, &av);
+		cm_id_let_go(id);
+	}
+	if (!id || id->destroying || id->ib.state != IB_CM_ESTABLISHED || lap_again(cm, id, work))
 		return;
 	id->tid = id->answered_tid = mad_hdr_get_tid(smp_hdr_const(&work->mad));
 	id->ib.lap_state = IB_CM_LAP_RCVD;
@@ -93,10 +100,11 @@ void cm_lap_came(struct cm_device *cm, struct cm_work *work)
 		ib_send_cm_apr(&id->ib, IB_CM_APR_INVALID_QPN_EECN, NULL, 0, NULL, 0);
 		return;
 	}
-	if (!port || cm_av_from_lap(cm, port, path, id->pkey, id->path_mtu, &id->new_av)) {
+	if (rc) {
 		ib_send_cm_apr(&id->ib, IB_CM_APR_INVALID_GID, NULL, 0, NULL, 0);
 		return;
 	}
+	id->new_av = av;
 	cm_path_from_lap(path, id->pkey, id->path_mtu, &alternate);
 	cm_deliver(id, &event);
 }
