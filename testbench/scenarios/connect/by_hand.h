@@ -105,6 +105,27 @@ static inline void say_rej(struct tb *tb, uint32_t local, enum cm_message of)
 	send_mad(tb, my.end, &smp);
 }
 
+static inline uint64_t tid_of(const struct smp *smp)
+{
+	return mad_hdr_get_tid(smp_hdr_const(smp));
+}
+
+static inline void say_gives_up(struct tb *tb, uint32_t local, uint32_t remote, enum cm_message of,
+				unsigned reason, uint64_t ca)
+{
+	struct smp smp;
+	struct cm_rej *rej = (struct cm_rej *)&smp;
+
+	to_send(&smp, CM_ATTR_REJ);
+	ids(&smp, local, remote);
+	cm_rej_set_message_rejected(rej, of);
+	cm_rej_set_reason(rej, reason);
+	cm_rej_set_info_length(rej, 8);
+	be64_store(cm_rej_ari_ptr(rej), ca);
+	memcpy(cm_rej_private_data_ptr(rej), "bye", 4);
+	send_mad(tb, my.end, &smp);
+}
+
 static inline void say_dreq(struct tb *tb, uint32_t qpn)
 {
 	struct smp smp;
