@@ -73,6 +73,10 @@ struct uv_process;
 void process_object_given(const struct uv_object *object, const void *pc);
 void process_events_forget(const struct uv_process *process);
 
+/* hooks_rdma.c: each listener of the process counts the requests that wait for its program; `pc` is the call
+ * behind which they are counted. */
+void rdma_backlogs_check(const struct uv_process *process, const void *pc);
+
 #define ASK __attribute__((cleanup(ask_drop))) struct ask
 
 #endif

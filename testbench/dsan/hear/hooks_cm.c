@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-enum { WRITERS = 18, RETRIES_MAX = 7, ACK_TIMEOUT_MAX = 31 };
+enum { WRITERS = 18, ACK_TIMEOUT_MAX = 31 };
 
 W(void, cm_set_state, struct cm_id *id, enum ib_cm_state state)
 {
@@ -135,10 +135,6 @@ void message_bytes_check(const struct message *m, const char *what, const void *
 		   names);
 }
 
-#define DATA_CHECK(m, type, data, len)                                                             \
-	message_bytes_check(m, "private data", type##_private_data_cptr((const void *)(m)->mad),   \
-			    data, len, type##_private_data_size)
-
 /* As code: there and back, and what the own device takes to acknowledge. The next power of two behind the larger
  * one covers the sum. Source: IBA 12.7.34, 9.7.5.1.3 */
 static unsigned ack_timeout_of(unsigned device, unsigned life_time)
@@ -146,6 +142,21 @@ static unsigned ack_timeout_of(unsigned device, unsigned life_time)
 	const unsigned way = life_time + 1, code = (way > device ? way : device) + 1;
 
 	return code < ACK_TIMEOUT_MAX ? code : ACK_TIMEOUT_MAX;
+}
+
+/* A wrong one was computed so, or comes from somewhere else. */
+static void ack_timeout_check(const struct message *m, unsigned is, unsigned ack_delay,
+			      unsigned life_time)
+{
+	const unsigned asked = ack_timeout_of(ack_delay, life_time);
+
+	if (is != asked && is == cm_ack_timeout(ack_delay, life_time))
+		m->c->tell(m->c,
+			   &(struct breach){
+				   RULE_mad_differs, {0}, (const char *)cm_ack_timeout + 1, NULL},
+			   "a %s says local ACK timeout %u; twice the life time %u and the HCA's "
+			   "ACK delay %u need %u",
+			   m->name, is, life_time, ack_delay, asked);
 }
 
 /* Source: IBA 12.6.5; Linux cm_format_req */
@@ -168,6 +179,7 @@ static void path_check(const struct message *m, const struct cm_path *is,
 		 ack_timeout_of(ack_delay, asked->packet_life_time)},
 	};
 
+	ack_timeout_check(m, cm_path_get_ack_timeout(is), ack_delay, asked->packet_life_time);
 	message_fields_check(m, said, ARRAY_SIZE(said));
 	message_bytes_check(m, "local GID", cm_path_local_gid_cptr(is), asked->sgid.raw,
 			    sizeof(asked->sgid), sizeof(asked->sgid));
@@ -239,7 +251,7 @@ static void req_check(const struct message *m, const struct ib_cm_req_param *p, 
 	path_check(m, cm_req_primary_const(req), p->primary_path, ack_delay);
 	if (p->alternate_path)
 		path_check(m, cm_req_alternate_const(req), p->alternate_path, ack_delay);
-	DATA_CHECK(m, cm_req, p->private_data, p->private_data_len);
+	MESSAGE_DATA_CHECK(m, cm_req, p->private_data, p->private_data_len);
 }
 
 W(int, ib_send_cm_req, struct ib_cm_id *cm_id, const struct ib_cm_req_param *p)
@@ -270,7 +282,7 @@ static void rep_check(const struct message *m, const struct ib_cm_rep_param *p)
 	};
 
 	message_fields_check(m, said, ARRAY_SIZE(said));
-	DATA_CHECK(m, cm_rep, p->private_data, p->private_data_len);
+	MESSAGE_DATA_CHECK(m, cm_rep, p->private_data, p->private_data_len);
 }
 
 W(int, ib_send_cm_rep, struct ib_cm_id *cm_id, const struct ib_cm_rep_param *p)
@@ -294,7 +306,7 @@ static void sidr_req_check(const struct message *m, const struct ib_cm_sidr_req_
 	};
 
 	message_fields_check(m, said, ARRAY_SIZE(said));
-	DATA_CHECK(m, cm_sidr_req, p->private_data, p->private_data_len);
+	MESSAGE_DATA_CHECK(m, cm_sidr_req, p->private_data, p->private_data_len);
 }
 
 W(int, ib_send_cm_sidr_req, struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_param *p)
@@ -325,42 +337,6 @@ W(int, ib_sa_path_rec_get, struct ib_sa_client *client, struct ib_device *device
 					 callback, context, query);
 }
 
-static bool is_zero(const struct sockaddr_storage *address)
-{
-	static const struct sockaddr_in6 zero;
-	const struct sockaddr_in6 *ip = (const void *)address;
-
-	return address->ss_family == AF_INET
-		       ? !((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr
-		       : !memcmp(&ip->sin6_addr, &zero.sin6_addr, sizeof(zero.sin6_addr));
-}
-
-/* Source: Linux cma_resolve_addr and addr_handler: an id that was bound to any address gets the one that leads to
- * the peer */
-W(int, cma_resolve_addr, struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst,
-  int timeout_ms)
-{
-	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
-	const int rc = __real_cma_resolve_addr(id, src, dst, timeout_ms);
-
-	if (c && !rc && id->state != CMA_IDLE && id->state != CMA_ADDR_BOUND && is_zero(&id->src))
-		c->tell(c,
-			&(struct breach){RULE_event_differs, {0}, INSIDE(cma_resolve_addr), NULL},
-			"an id has resolved the address of its peer, and its own address is 0");
-	return rc;
-}
-
-W(int, cma_roce_resolve_addr, struct cma_id *id, int timeout_ms)
-{
-	struct checker *c = checker_of_host(id->cm->device->platform->host);
-	const int rc = __real_cma_roce_resolve_addr(id, timeout_ms);
-
-	if (c && !rc && timeout_ms >= 0)
-		timeouts_is(c, id->resolve_within_ps, CFG_MS(timeout_ms),
-			    INSIDE(cma_roce_resolve_addr));
-	return rc;
-}
-
 /* A message that has nothing but private data to say. */
 #define ONLY_DATA(type, name, is_answer, attr, text)                                               \
 	W(int, name, struct ib_cm_id *cm_id, const void *data, uint8_t len)                        \
@@ -369,7 +345,7 @@ W(int, cma_roce_resolve_addr, struct cma_id *id, int timeout_ms)
 		const struct message m = message_of(cm_id, is_answer, attr, text, rc);             \
                                                                                                    \
 		if (m.c)                                                                           \
-			DATA_CHECK(&m, type, data, len);                                           \
+			MESSAGE_DATA_CHECK(&m, type, data, len);                                   \
 		return rc;                                                                         \
 	}
 ONLY_DATA(cm_rtu, ib_send_cm_rtu, true, CM_ATTR_RTU, "RTU")
@@ -403,7 +379,7 @@ static void lap_check(const struct message *m, const struct cm_id *id,
 			    sizeof(path->sgid), sizeof(path->sgid));
 	message_bytes_check(m, "remote GID", cm_lap_path_remote_gid_cptr(is), path->dgid.raw,
 			    sizeof(path->dgid), sizeof(path->dgid));
-	DATA_CHECK(m, cm_lap, data, len);
+	MESSAGE_DATA_CHECK(m, cm_lap, data, len);
 }
 
 W(int, ib_send_cm_lap, struct ib_cm_id *cm_id, const struct sa_path_rec *path, const void *data,
@@ -437,7 +413,7 @@ W(int, ib_send_cm_apr, struct ib_cm_id *cm_id, enum ib_cm_apr_status status, con
 		2);
 	message_bytes_check(&m, "information", cm_apr_info_cptr(apr), info, info_length,
 			    cm_apr_info_size);
-	DATA_CHECK(&m, cm_apr, data, len);
+	MESSAGE_DATA_CHECK(&m, cm_apr, data, len);
 	return rc;
 }
 
@@ -476,7 +452,7 @@ W(int, ib_send_cm_rej, struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, con
 			2);
 		message_bytes_check(&m, "information", cm_rej_ari_cptr(rej), ari, ari_length,
 				    cm_rej_ari_size);
-		DATA_CHECK(&m, cm_rej, data, len);
+		MESSAGE_DATA_CHECK(&m, cm_rej, data, len);
 	}
 	wrote_end();
 	return rc;
@@ -512,7 +488,7 @@ W(int, ib_send_cm_mra, struct ib_cm_id *cm_id, uint8_t service_timeout, const vo
 					     {"service timeout", cm_mra_get_service_timeout(mra),
 					      service_timeout & ~(unsigned)IB_CM_MRA_FLAG_DELAY}},
 			     2);
-	DATA_CHECK(&m, cm_mra, data, len);
+	MESSAGE_DATA_CHECK(&m, cm_mra, data, len);
 	return rc;
 }
 
@@ -534,7 +510,7 @@ static void sidr_rep_check(const struct message *m, const struct ib_cm_id *cm_id
 	message_fields_check(m, said, ARRAY_SIZE(said));
 	message_bytes_check(m, "information", cm_sidr_rep_info_cptr(rep), p->info, p->info_length,
 			    cm_sidr_rep_info_size);
-	DATA_CHECK(m, cm_sidr_rep, p->private_data, p->private_data_len);
+	MESSAGE_DATA_CHECK(m, cm_sidr_rep, p->private_data, p->private_data_len);
 }
 
 W(int, ib_send_cm_sidr_rep, struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_param *p)
@@ -551,121 +527,5 @@ W(int, ib_send_cm_sidr_rep, struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_
 	if (m.c)
 		sidr_rep_check(&m, cm_id, p);
 	wrote_end();
-	return rc;
-}
-
-/* --- connections by IP address --- */
-
-static const void *address_of(const struct sockaddr_storage *a, size_t *bytes)
-{
-	*bytes = a->ss_family == AF_INET ? 4 : 16;
-	return a->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
-				       : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr;
-}
-
-static void address_check(const struct message *m, const char *what, const uint8_t is[16],
-			  const struct sockaddr_storage *a)
-{
-	uint8_t asked[16] = {0};
-	size_t bytes;
-	const void *from = address_of(a, &bytes);
-
-	memcpy(asked + sizeof(asked) - bytes, from, bytes);
-	message_bytes_check(m, what, is, asked, sizeof(asked), sizeof(asked));
-}
-
-/* The header before the private data. Source: IBA annex A11; Linux cma_format_hdr */
-static void header_check(const struct message *m, const struct cma_id *id, const uint8_t *data,
-			 size_t room, const struct rdma_conn_param *p)
-{
-	const struct cm_ip *ip = (const void *)data;
-	const struct said said[] = {
-		{"major version", cm_ip_get_major(ip), 0},
-		{"minor version", cm_ip_get_minor(ip), 0},
-		{"IP version", cm_ip_get_ipv(ip), id->src.ss_family == AF_INET ? 4 : 6},
-		{"source port", cm_ip_get_src_port(ip), cma_port(&id->src)},
-	};
-
-	message_fields_check(m, said, ARRAY_SIZE(said));
-	address_check(m, "source address", cm_ip_src_cptr(ip), &id->src);
-	address_check(m, "destination address", cm_ip_dst_cptr(ip), &id->dst);
-	message_bytes_check(m, "private data", data + sizeof(*ip), p->private_data,
-			    p->private_data_len, room - sizeof(*ip));
-}
-
-/* The field has three bits. Source: Linux cma_connect_ib: min_t(u8, 7, conn_param->retry_count) */
-static unsigned retries(unsigned asked)
-{
-	return asked < RETRIES_MAX ? asked : RETRIES_MAX;
-}
-
-static void cma_req_check(const struct message *m, const struct cma_id *id,
-			  const struct rdma_conn_param *p)
-{
-	const struct cm_req *req = (const void *)m->mad;
-	const struct said said[] = {
-		{"service ID", cm_req_get_service_id(req),
-		 (uint64_t)id->ps << 16 | cma_port(&id->dst)},
-		{"local QPN", cm_req_get_local_qpn(req), p->qp_num},
-		{"responder resources", cm_req_get_responder_resources(req),
-		 p->responder_resources},
-		{"initiator depth", cm_req_get_initiator_depth(req), p->initiator_depth},
-		{"end-to-end flow control", cm_req_get_flow_control(req), p->flow_control},
-		{"starting PSN", cm_req_get_starting_psn(req), id->psn},
-		{"retry count", cm_req_get_retry_count(req), retries(p->retry_count)},
-		{"RNR retry count", cm_req_get_rnr_retry_count(req), retries(p->rnr_retry_count)},
-		{"SRQ", cm_req_get_srq(req), !!p->srq},
-	};
-
-	message_fields_check(m, said, ARRAY_SIZE(said));
-	header_check(m, id, cm_req_private_data_cptr(req), cm_req_private_data_size, p);
-}
-
-W(int, cma_connect, struct cma_id *id, const struct rdma_conn_param *p)
-{
-	const int rc = __real_cma_connect(id, p);
-	struct message m;
-
-	if (rc || !id->ib)
-		return rc;
-	m = id->ud ? message_of(id->ib, false, CM_ATTR_SIDR_REQ, "SIDR REQ", rc)
-		   : message_of(id->ib, false, CM_ATTR_REQ, "REQ", rc);
-	if (m.c && id->ud)
-		header_check(&m, id, cm_sidr_req_private_data_cptr((const void *)m.mad),
-			     cm_sidr_req_private_data_size, p);
-	else if (m.c)
-		cma_req_check(&m, id, p);
-	return rc;
-}
-
-static void cma_rep_check(const struct message *m, const struct cma_id *id,
-			  const struct rdma_conn_param *p)
-{
-	const struct cm_rep *rep = (const void *)m->mad;
-	const struct said said[] = {
-		{"local QPN", cm_rep_get_local_qpn(rep), p->qp_num},
-		{"starting PSN", cm_rep_get_starting_psn(rep), id->psn},
-		{"responder resources", cm_rep_get_responder_resources(rep),
-		 p->responder_resources},
-		{"initiator depth", cm_rep_get_initiator_depth(rep), p->initiator_depth},
-		{"end-to-end flow control", cm_rep_get_flow_control(rep), p->flow_control},
-		{"RNR retry count", cm_rep_get_rnr_retry_count(rep), retries(p->rnr_retry_count)},
-		{"SRQ", cm_rep_get_srq(rep), !!p->srq},
-	};
-
-	message_fields_check(m, said, ARRAY_SIZE(said));
-	DATA_CHECK(m, cm_rep, p->private_data, p->private_data_len);
-}
-
-W(int, cma_accept, struct cma_id *id, const struct rdma_conn_param *p)
-{
-	const int rc = __real_cma_accept(id, p);
-	struct message m;
-
-	if (rc || !id->ib || id->ud || !p)
-		return rc;
-	m = message_of(id->ib, false, CM_ATTR_REP, "REP", rc);
-	if (m.c)
-		cma_rep_check(&m, id, p);
 	return rc;
 }

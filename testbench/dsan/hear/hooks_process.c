@@ -12,7 +12,7 @@
 #include "testbench/dsan/held/pins.h"
 #include "testbench/dsan/threads/threads.h"
 
-#include "host_driver/cm/cma.h"
+#include "host_driver/cm/rdma_lib.h"
 #include "host_driver/uverbs/lib.h"
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
@@ -76,7 +76,7 @@ static struct taken_events {
 	unsigned n;
 } taken[TAKEN];
 
-static void taken_add(const struct ibv_context *context, const void *object, int more)
+static void taken_add(const struct uv_process *process, const void *object, int more)
 {
 	struct taken_events *free_place = NULL;
 
@@ -89,7 +89,7 @@ static void taken_add(const struct ibv_context *context, const void *object, int
 			free_place = &taken[i];
 	}
 	if (free_place && more > 0)
-		*free_place = (struct taken_events){uv_process_of(context), object, (unsigned)more};
+		*free_place = (struct taken_events){process, object, (unsigned)more};
 }
 
 /* Its program may have been killed with events that it had taken. */
@@ -165,7 +165,7 @@ W(int, ibv_get_async_event, struct ibv_context *context, struct ibv_async_event 
 	if (rc)
 		return rc;
 	if (acknowledged(event))
-		taken_add(context, event->element.qp, 1);
+		taken_add(uv_process_of(context), event->element.qp, 1);
 	else if (!(type & IBV_XRC_QP_EVENT_FLAG) && !is_about_port(type))
 		tell_kind(checker_of(context), "ibv_get_async_event", event,
 			  "the event is about an object, and names none");
@@ -184,7 +184,7 @@ W(void, ibv_ack_async_event, struct ibv_async_event *event)
 	__real_ibv_ack_async_event(event);
 	if (!count)
 		return;
-	taken_add(context, event->element.qp, -1);
+	taken_add(uv_process_of(context), event->element.qp, -1);
 	if (*count != before + 1)
 		tell_kind(checker_of(context), "ibv_ack_async_event", event,
 			  "the event is acknowledged, and does not count for its object, whose "
@@ -196,13 +196,13 @@ W(int, ibv_get_cq_event, struct ibv_comp_channel *channel, struct ibv_cq **cq, v
 	const int rc = __real_ibv_get_cq_event(channel, cq, cq_context);
 
 	if (!rc)
-		taken_add((*cq)->context, *cq, 1);
+		taken_add(uv_process_of((*cq)->context), *cq, 1);
 	return rc;
 }
 
 W(void, ibv_ack_cq_events, struct ibv_cq *cq, unsigned nevents)
 {
-	taken_add(cq->context, cq, -(int)nevents);
+	taken_add(uv_process_of(cq->context), cq, -(int)nevents);
 	__real_ibv_ack_cq_events(cq, nevents);
 }
 
@@ -237,6 +237,37 @@ W(int, ibv_destroy_qp, struct ibv_qp *qp)
 	return destroyed(c, "ibv_destroy_qp", qp, __real_ibv_destroy_qp(qp));
 }
 
+/* An event of rdma_cm counts for its id, a connection request for its listener. */
+static const struct lib_id *counted_of(const struct rdma_cm_event *event)
+{
+	return container_of(event, const struct lib_event, rdma)->counted;
+}
+
+W(int, rdma_get_cm_event, struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	const int rc = __real_rdma_get_cm_event(channel, event);
+
+	if (!rc)
+		taken_add(LIB_CHANNEL(channel)->kernel->process, counted_of(*event), 1);
+	return rc;
+}
+
+W(int, rdma_ack_cm_event, struct rdma_cm_event *event)
+{
+	if (event)
+		taken_add(NULL, counted_of(event), -1);
+	return __real_rdma_ack_cm_event(event);
+}
+
+/* Source: rdma_destroy_id(3): waits until all events of the id are acknowledged */
+W(int, rdma_destroy_id, struct rdma_cm_id *rdma)
+{
+	const struct lib_id *id = LIB_ID(rdma);
+	struct checker *c = checker_of_host(id->kernel->channel->process->host->platform->host);
+
+	return destroyed(c, "rdma_destroy_id", id, __real_rdma_destroy_id(rdma));
+}
+
 /* --- how many were taken, as the destruction tells --- */
 
 static void counted_check(struct checker *c, const char *call, const void *reported, size_t bytes)
@@ -265,9 +296,11 @@ W(int, uvk_destroy, struct uv_file *file, enum uv_kind kind, uint32_t handle,
 
 W(int, cma_destroy, struct cma_id *id, unsigned *reported)
 {
-	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
+	const struct uv_process *process = id->channel->process;
+	struct checker *c = checker_of_host(process->host->platform->host);
 	const int rc = __real_cma_destroy(id, reported);
 
+	rdma_backlogs_check(process, INSIDE(cma_destroy));
 	if (!rc && reported)
 		counted_check(c, "cma_destroy", reported, sizeof(*reported));
 	return rc;

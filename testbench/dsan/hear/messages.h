@@ -37,6 +37,10 @@ void message_fields_check(const struct message *m, const struct said *said, size
 /* The first `n` of `room` bytes must be those; behind them stand zeros. */
 void message_bytes_check(const struct message *m, const char *what, const void *is,
 			 const void *asked, size_t n, size_t room);
+/* The message ends with these `len` bytes of private data, behind which zeros stand. */
+#define MESSAGE_DATA_CHECK(m, type, data, len)                                                     \
+	message_bytes_check(m, "private data", type##_private_data_cptr((const void *)(m)->mad),   \
+			    data, len, type##_private_data_size)
 /* The running thread destroys the id, at `pc`: not within a handler of it, which would wait for itself. */
 void handlers_destroy_check(const struct cm_id *id, const void *pc);
 
