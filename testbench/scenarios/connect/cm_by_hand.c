@@ -332,6 +332,34 @@ static void by_other_port(struct tb *tb, struct conn *listener)
 	ends(tb, server);
 }
 
+/* What has been asked is known when it comes again, though its listener has gone meanwhile. */
+static void listener_gone(struct tb *tb, struct conn *listener)
+{
+	struct conn *server = server_at(tb, listener, ASKED);
+	struct ib_cm_sidr_rep_param found = {.qp_num = QPN, .status = IB_SIDR_SUCCESS};
+	struct ib_cm_id *id;
+	struct smp smp;
+
+	phase("asked again, and nobody listens any more");
+	say_question(tb, my.end, OTHER);
+	expect_cm(listener, IB_CM_SIDR_REQ_RECEIVED);
+	if (!still_right())
+		return;
+	id = listener->last.id;
+	conn_end(listener);
+	say_question(tb, my.end, OTHER);
+	req_fill(tb, &smp, SERVICE, guid, QPN);
+	send_mad(tb, my.end, &smp);
+	nothing(tb);
+	must(ib_send_cm_sidr_rep(id, &found));
+	expect_equal(cm_sidr_rep_get_status((const void *)next(tb, CM_ATTR_SIDR_REP)),
+		     CM_SIDR_SUCCESS);
+	ib_destroy_cm_id(id);
+	conn_reply(server);
+	next(tb, CM_ATTR_REP);
+	ends(tb, server);
+}
+
 static void ack_timeouts(struct tb *tb, struct sa_path_rec path)
 {
 	struct conn *c = conn_new(my.to);
@@ -367,6 +395,6 @@ SCENARIO(cm_by_hand, "one side of connections is written by hand", .no_qps = tru
 	peers(tb, &path);
 	by_other_port(tb, listener);
 	ack_timeouts(tb, path);
-	conn_end(listener);
+	listener_gone(tb, listener);
 	drv_mad_unserve(a->dev, PORT, MAD_CLASS_CM);
 }

@@ -3,13 +3,14 @@
  * An id of connection management is destroyed by one thread while its handler, or the handler of a
  * connection that it has just been asked for, runs in another: the call returns when the handler has
  * returned, and not before. The same with a query to the subnet administration: the query that is canceled
- * calls back once.
+ * calls back once. Connection management that ends waits for its queries, and nobody gets anything new of it
+ * then. An answer that comes in time counts, though a handler holds up who looks at it until it is too late.
  */
 /* behaviours: IBA-12.6.7-reject-reasons */
 #include "testbench/connect.h"
 #include "testbench/kernel_verbs.h"
 
-enum { SERVICE = 7, TIMEOUT_MS = 50 };
+enum { SERVICE = 7, TIMEOUT_MS = 50, CODE = 7 /* 0.5 ms, less than a slow handler takes */ };
 
 struct listening {
 	struct ib_cm_id *child;
@@ -124,6 +125,91 @@ static void canceled(struct tb *tb, struct tb_end *b)
 	ib_sa_unregister_client(&client);
 }
 
+struct detaching {
+	struct ib_device *device;
+	int rc;
+	bool done;
+};
+
+static void detaches(void *arg)
+{
+	struct detaching *d = arg;
+
+	d->rc = ib_cm_detach(d->device);
+	d->done = true;
+}
+
+/* Connection management ends while nobody answers a query of it. */
+static void ends(struct tb *tb, struct tb_end *b)
+{
+	struct detaching d = {.device = ib_device_of(b)};
+	struct sa_path_rec path = {.numb_path = 1, .reversible = 1};
+	struct answered answered = {0};
+	struct ib_cm_counters counters;
+	struct ib_sa_client client;
+	struct ib_sa_query *query;
+
+	ib_sa_register_client(&client);
+	lose_mad(b_to_a);
+	expect_that(ib_sa_path_rec_get(&client, d.device, 1, &path, 0, TIMEOUT_MS, 0, answer,
+				       &answered, &query),
+		    >, 0);
+	if (!still_right())
+		return;
+	pass_time(CFG_MS(1)); /* it has been asked */
+	b->platform->ops->thread_start(b->platform, "detaches", detaches, &d);
+	pass_time(CFG_MS(1));
+	expect_true(!d.done);
+	must_fail(-ENODEV, (int)PTR_ERR(ib_create_cm_id(d.device, NULL, NULL)));
+	must_fail(-ENODEV, ib_cm_query_counters(d.device, &counters));
+	must_fail(-ENODEV, ib_sa_path_rec_get(&client, d.device, 1, &path, 0, TIMEOUT_MS, 0, answer,
+					      &answered, &query));
+	pass_time(2 * CFG_MS(TIMEOUT_MS));
+	expect_true(d.done && !d.rc);
+	expect_equal(answered.calls, 1);
+	expect_equal(answered.status, -ECANCELED);
+	ib_sa_unregister_client(&client);
+	must(ib_cm_attach(d.device));
+}
+
+static void answered_meanwhile(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct listening l = {.platform = b->platform, .refuses = true};
+	struct ib_cm_id *slow_listener = listen_slowly(tb, b, &l), *id;
+	struct conn *listener = conn_listen(a, SERVICE), *holds_up = conn_new(a),
+		    *client = conn_new(b);
+	struct ib_cm_rep_param rep = {.qp_num = 1};
+	struct ib_cm_req_param slow_req, req;
+	struct sa_path_rec path, back;
+
+	ask_path(a, &back);
+	ask_path(b, &path);
+	path.packet_life_time = 0;
+	conn_req_param(holds_up, &slow_req, .service = SERVICE, .path = &back);
+	conn_req_param(client, &req, .service = SERVICE, .path = &path, .response_timeout = CODE,
+		       .no_retries = true);
+	if (!still_right())
+		return;
+	must(ib_send_cm_req(holds_up->id, &slow_req));
+	must(ib_send_cm_req(client->id, &req));
+	expect_cm(listener, IB_CM_REQ_RECEIVED);
+	if (!still_right())
+		return;
+	id = listener->last.id;
+	must(ib_send_cm_rep(id, &rep));
+	expect_equal(l.ended, 0);
+	expect_cm(client, IB_CM_REP_RECEIVED);
+	expect_equal(l.ended, 1);
+	expect_cm(holds_up, IB_CM_REJ_RECEIVED);
+	ib_destroy_cm_id(id);
+	expect_cm(client, IB_CM_REJ_RECEIVED);
+	conn_end(client);
+	conn_end(holds_up);
+	conn_end(listener);
+	if (slow_listener)
+		ib_destroy_cm_id(slow_listener);
+}
+
 SCENARIO(cm_handler_runs, "ids of connection management are destroyed while their handlers run",
 	 .no_qps = true, .any_packets = true)
 {
@@ -140,4 +226,10 @@ SCENARIO(cm_handler_runs, "ids of connection management are destroyed while thei
 	}
 	phase("a query");
 	canceled(tb, b);
+	phase("an answer meanwhile");
+	answered_meanwhile(tb, a, b);
+	if (b->ethernet) /* it asks no subnet administration */
+		return;
+	phase("connection management");
+	ends(tb, b);
 }
