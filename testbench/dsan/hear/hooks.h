@@ -76,6 +76,9 @@ void process_events_forget(const struct uv_process *process);
 /* hooks_rdma.c: each listener of the process counts the requests that wait for its program; `pc` is the call
  * behind which they are counted. */
 void rdma_backlogs_check(const struct uv_process *process, const void *pc);
+/* The message is about to leave: if its user is an id of rdma_cm, that expects the answer. */
+struct ib_cm_id;
+void rdma_asks_check(const struct ib_cm_id *cm_id, const char *message);
 
 #define ASK __attribute__((cleanup(ask_drop))) struct ask
 

@@ -45,6 +45,22 @@ W(int, cm_port_get, struct cm_device *cm, unsigned port, const struct cm_port **
 	return rc;
 }
 
+/* Who ends waits for threads, and nobody finds what ends meanwhile. Source: Linux cm_remove_one: the port's work
+ * is flushed when nobody can queue any more */
+W(void, cm_sa_stop, struct cm_device *cm)
+{
+	struct checker *c = checker_of_host(cm->device->platform->host);
+
+	if (c && cm->device->cm == cm)
+		c->tell(c,
+			&(struct breach){
+				RULE_freed_in_use, {0}, (const char *)ib_cm_detach + 1, NULL},
+			"connection management ends and waits for its threads, and its device "
+			"still "
+			"leads to it");
+	__real_cm_sa_stop(cm);
+}
+
 /* Who is told of its end need not answer. */
 W(void, ib_destroy_cm_id, struct ib_cm_id *cm_id)
 {
@@ -257,9 +273,12 @@ static void req_check(const struct message *m, const struct ib_cm_req_param *p, 
 W(int, ib_send_cm_req, struct ib_cm_id *cm_id, const struct ib_cm_req_param *p)
 {
 	const struct states before = states_of(cm_id);
-	const int rc = __real_ib_send_cm_req(cm_id, p);
-	const struct message m = message_of(cm_id, false, CM_ATTR_REQ, "REQ", rc);
+	struct message m;
+	int rc;
 
+	rdma_asks_check(cm_id, "REQ");
+	rc = __real_ib_send_cm_req(cm_id, p);
+	m = message_of(cm_id, false, CM_ATTR_REQ, "REQ", rc);
 	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_req));
 	if (m.c)
 		req_check(&m, p, ((const struct cm_id *)(const void *)cm_id)->cm->ack_delay);
@@ -312,9 +331,12 @@ static void sidr_req_check(const struct message *m, const struct ib_cm_sidr_req_
 W(int, ib_send_cm_sidr_req, struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_param *p)
 {
 	const struct states before = states_of(cm_id);
-	const int rc = __real_ib_send_cm_sidr_req(cm_id, p);
-	const struct message m = message_of(cm_id, false, CM_ATTR_SIDR_REQ, "SIDR REQ", rc);
+	struct message m;
+	int rc;
 
+	rdma_asks_check(cm_id, "SIDR REQ");
+	rc = __real_ib_send_cm_sidr_req(cm_id, p);
+	m = message_of(cm_id, false, CM_ATTR_SIDR_REQ, "SIDR REQ", rc);
 	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_sidr_req));
 	if (m.c) {
 		sidr_req_check(&m, p);

@@ -185,11 +185,32 @@ static void cma_req_check(const struct message *m, const struct cma_id *id,
 	header_check(m, id, cm_req_private_data_cptr(req), cm_req_private_data_size, p);
 }
 
+int __real_cma_connect(struct cma_id *id, const struct rdma_conn_param *p);
+
+/* The id whose program asks for a connection. NULL: none does. */
+static const struct cma_id *asks;
+
+void rdma_asks_check(const struct ib_cm_id *cm_id, const char *message)
+{
+	struct checker *c = checker_of_host(cm_id->device->platform->host);
+
+	if (c && asks && cm_id->context == asks &&
+	    (asks->state != CMA_CONNECT || asks->ib != cm_id))
+		c->tell(c, &(struct breach){RULE_mad_differs, {0}, INSIDE(cma_connect), NULL},
+			"a %s leaves before its id of rdma_cm counts as one that connects: an "
+			"answer that comes at once is dropped",
+			message);
+}
+
+/* Source: Linux rdma_connect: cma_comp_exch(ROUTE_RESOLVED, CONNECT) before cma_connect_ib, cma_resolve_ib_udp */
 W(int, cma_connect, struct cma_id *id, const struct rdma_conn_param *p)
 {
-	const int rc = __real_cma_connect(id, p);
 	struct message m;
+	int rc;
 
+	asks = id;
+	rc = __real_cma_connect(id, p);
+	asks = NULL;
 	if (rc || !id->ib)
 		return rc;
 	depths_check(id, p);
