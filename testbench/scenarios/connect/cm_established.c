@@ -2,14 +2,39 @@
 /*
  * The RTU is lost, and the client's first message arrives before the RTU is sent again. The event
  * "communication established" of the queue pair establishes the connection. The RTU that arrives
- * later has no effect. The server does not repeat its REP meanwhile.
+ * later has no effect. The server does not repeat its REP meanwhile. Two servers at once hear of it, too.
  */
 /* behaviours: IBA-12.9-communication-established */
 #include "testbench/connect.h"
 
 #include <errno.h>
 
-enum { SERVICE = 7, RTU_LATE_S = 3 };
+enum { SERVICE = 7, RTU_LATE_S = 3, TWO = 2 };
+
+/* Each of two connections is told of, though both have heard of their peer when the thread looks. */
+static void two_at_once(struct tb *tb, struct tb_end *a, struct conn *listener,
+			const struct sa_path_rec *path)
+{
+	struct conn *clients[TWO] = {NULL}, *servers[TWO] = {NULL};
+
+	for (unsigned i = 0; i < TWO; i++) {
+		clients[i] = conn_new(a);
+		conn_request(clients[i], .service = SERVICE, .path = path);
+		servers[i] = conn_accept(listener);
+		conn_reply(servers[i]);
+		expect_cm(clients[i], IB_CM_REP_RECEIVED);
+	}
+	for (unsigned i = 0; i < TWO && still_right(); i++)
+		must(ib_cm_notify(servers[i]->id, IB_EVENT_COMM_EST));
+	for (unsigned i = 0; i < TWO; i++)
+		expect_cm(servers[i], IB_CM_USER_ESTABLISHED);
+	for (unsigned i = 0; i < TWO && still_right(); i++) {
+		must(ib_send_cm_rtu(clients[i]->id, NULL, 0));
+		conn_disconnect(clients[i], servers[i]);
+		conn_end(servers[i]);
+		conn_end(clients[i]);
+	}
+}
 
 SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, .any_packets = true)
 {
@@ -51,5 +76,6 @@ SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, 
 	expect_equal(ib_cm_notify(client->id, IB_EVENT_COMM_EST), -EINVAL);
 	conn_end(server);
 	conn_end(client);
+	two_at_once(tb, a, listener, &path);
 	conn_end(listener);
 }

@@ -2,7 +2,7 @@
 /*
  * A connection in a partition of its own, whose P_Key stands at another index in the table of each
  * port. The REQ carries the P_Key. Each side finds its own index, so its packets have that P_Key.
- * When one side has left the partition, it rejects the next REQ.
+ * When one side has left the partition, it rejects the next REQ. As a limited member it takes it.
  */
 /* behaviours: IBA-12.6.5-partition */
 #include "testbench/connect.h"
@@ -51,6 +51,14 @@ SCENARIO(cm_partition, "a connection in a partition: each port has its P_Key at 
 	conn_request(client, .service = SERVICE, .path = &path);
 	expect_cm(client, IB_CM_REJ_RECEIVED);
 	expect_equal(client->last.cm.param.rej_rcvd.reason, IB_CM_REJ_UNSUPPORTED);
+	/* a limited member of the partition of all belongs to it, too */
+	write_pkeys(a, 1, 1, PKEY_DEFAULT & ~PKEY_FULL_MEMBER);
+	expect_event(b, IBV_EVENT_PKEY_CHANGE);
+	path.pkey = htobe16(PKEY_DEFAULT);
+	conn_request(client, .service = SERVICE, .path = &path);
+	conn_end(conn_accept(listener));
+	expect_cm(client, IB_CM_REJ_RECEIVED);
+	expect_equal(client->last.cm.param.rej_rcvd.reason, IB_CM_REJ_CONSUMER_DEFINED);
 	conn_end(client);
 	conn_end(listener);
 }

@@ -19,6 +19,8 @@ enum {
 	FIRST = 32768,
 	LAST = 60999,
 	TOO_LONG = 200,
+	SENDS = 100, /* and no receives */
+	MANY = 5000, /* more than a backlog can be */
 	CODE = 20,
 	LIFE = 16,
 	/* READs that come in and that leave, of the client's device and of the server's */
@@ -94,6 +96,7 @@ static bool has_own_gid(const struct rdma_cm_id *id)
 
 static int bound(struct rdma_event_channel *channel)
 {
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(PORT)};
 	struct rdma_cm_id *x, *y, *z;
 	struct sockaddr_in own, peer;
 
@@ -103,10 +106,12 @@ static int bound(struct rdma_event_channel *channel)
 	    rdma_bind_addr(x, at("0.0.0.0", PORT, &own)))
 		return __LINE__;
 	FAILS(rdma_bind_addr(y, at(IP_A, PORT, &own)), EADDRINUSE);
+	inet_pton(AF_INET6, "::ffff:" IP_A, &six.sin6_addr);
+	FAILS(rdma_bind_addr(y, (struct sockaddr *)&six), EADDRINUSE);
 	if (rdma_bind_addr(y, at(IP_A, PORT + 1, &own)) || !has_own_gid(y))
 		return __LINE__;
-	/* x gets its address later than y */
-	if (rdma_resolve_addr(x, NULL, at(IP_B, PORT, &peer), IP_TIMEOUT_MS) ||
+	/* x gets its address later than y; it is bound, so no source counts */
+	if (rdma_resolve_addr(x, at(IP_A, PORT + 1, &own), at(IP_B, PORT, &peer), IP_TIMEOUT_MS) ||
 	    ((struct sockaddr_in *)rdma_get_local_addr(x))->sin_addr.s_addr == 0 ||
 	    ip_next(channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL))
 		return __LINE__;
@@ -123,7 +128,7 @@ static int listens_anywhere(struct rdma_event_channel *channel)
 {
 	struct rdma_cm_id *id;
 
-	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) || rdma_listen(id, 1) ||
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) || rdma_listen(id, MANY) ||
 	    rdma_get_local_addr(id)->sa_family != AF_INET || ntohs(rdma_get_src_port(id)) < FIRST ||
 	    ntohs(rdma_get_src_port(id)) > LAST)
 		return __LINE__;
@@ -207,6 +212,26 @@ static int options(struct rdma_event_channel *channel)
 	return rdma_destroy_id(x) || rdma_destroy_id(y) ? __LINE__ : 0;
 }
 
+/* Only datagrams have no ACK timeout. */
+static int ack_timeouts(struct rdma_event_channel *channel)
+{
+	static const struct {
+		enum rdma_port_space space;
+		bool has;
+	} rows[] = {{RDMA_PS_TCP, true}, {RDMA_PS_IB, true}, {RDMA_PS_UDP, false}};
+	uint8_t code = CODE;
+	struct rdma_cm_id *id;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rdma_create_id(channel, &id, NULL, rows[i].space) ||
+		    !rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &code, 1) !=
+			    rows[i].has ||
+		    rdma_destroy_id(id))
+			return __LINE__;
+	}
+	return 0;
+}
+
 /* --- queue pairs --- */
 
 static int has_state(struct rdma_cm_id *id, enum ibv_qp_state state)
@@ -274,7 +299,7 @@ static int made_by_library(struct rdma_cm_id *id, struct rdma_cm_id *other)
 	struct ibv_qp_init_attr init = {.qp_context = &contexts[1],
 					.qp_type = IBV_QPT_RC,
 					.sq_sig_all = 1,
-					.cap = {3, 0, 1, 1, 0}},
+					.cap = {SENDS, 0, 1, 1, 0}},
 				second = init, got;
 	struct rdma_conn_param nothing = {.private_data_len = 1},
 			       many = {.responder_resources = 254, .initiator_depth = 1};
@@ -290,7 +315,8 @@ static int made_by_library(struct rdma_cm_id *id, struct rdma_cm_id *other)
 	    id->send_cq_channel == id->recv_cq_channel)
 		return __LINE__;
 	if (ibv_query_qp(id->qp, &attr, IBV_QP_CAP, &got) || !got.sq_sig_all ||
-	    init.cap.max_send_wr != got.cap.max_send_wr || init.cap.max_send_wr < 3)
+	    init.cap.max_send_wr != got.cap.max_send_wr || init.cap.max_send_wr < SENDS ||
+	    id->send_cq->cqe < SENDS || id->recv_cq->cqe >= SENDS)
 		return __LINE__;
 	FAILS(rdma_create_qp(id, NULL, &second), EINVAL);
 	if (rdma_create_qp(other, NULL, &second) || other->pd != id->pd)
@@ -357,6 +383,7 @@ static int alone(void *arg)
 	rc = rc ? rc : spaces(channel);
 	rc = rc ? rc : not_listening(channel);
 	rc = rc ? rc : options(channel);
+	rc = rc ? rc : ack_timeouts(channel);
 	rc = rc ? rc : free_ports(channel);
 	rc = rc ? rc : queues(channel);
 	if (channel)
