@@ -4,6 +4,7 @@
 #include "host_driver/mlx4/alloc.h"
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,6 +64,24 @@ static bool selects(bool asked, unsigned selector, bool valued, unsigned value, 
 	}
 }
 
+/* The codes of rates are not in the order of the rates. */
+static unsigned mbps_of(unsigned rate)
+{
+	static const unsigned mbps[] = {
+		[IB_RATE_2_5_GBPS] = 2500,   [IB_RATE_5_GBPS] = 5000,
+		[IB_RATE_10_GBPS] = 10000,   [IB_RATE_14_GBPS] = 14062,
+		[IB_RATE_20_GBPS] = 20000,   [IB_RATE_25_GBPS] = 25781,
+		[IB_RATE_30_GBPS] = 30000,   [IB_RATE_40_GBPS] = 40000,
+		[IB_RATE_56_GBPS] = 56250,   [IB_RATE_60_GBPS] = 60000,
+		[IB_RATE_80_GBPS] = 80000,   [IB_RATE_100_GBPS] = 103125,
+		[IB_RATE_112_GBPS] = 112500, [IB_RATE_120_GBPS] = 120000,
+		[IB_RATE_168_GBPS] = 168750, [IB_RATE_200_GBPS] = 206250,
+		[IB_RATE_300_GBPS] = 309375,
+	};
+
+	return rate < ARRAY_SIZE(mbps) ? mbps[rate] : 0;
+}
+
 /* A LID beyond a port's base LID stands for another path to that port. The record has the LIDs that
  * the query names, else the base LIDs. */
 static void record_make(const struct sm_sa *sa, const struct sm_port *from,
@@ -92,8 +111,8 @@ static bool record_fits(const struct path_record *r, const struct path_record *a
 		       has(mask, PATH_COMP_MTU), path_record_get_mtu(asked),
 		       path_record_get_mtu(r)) &&
 	       selects(has(mask, PATH_COMP_RATE_SELECTOR), path_record_get_rate_selector(asked),
-		       has(mask, PATH_COMP_RATE), path_record_get_rate(asked),
-		       path_record_get_rate(r)) &&
+		       has(mask, PATH_COMP_RATE), mbps_of(path_record_get_rate(asked)),
+		       mbps_of(path_record_get_rate(r))) &&
 	       selects(has(mask, PATH_COMP_LIFE_SELECTOR), path_record_get_life_selector(asked),
 		       has(mask, PATH_COMP_LIFE), path_record_get_life_time(asked),
 		       path_record_get_life_time(r)) &&
