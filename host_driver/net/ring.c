@@ -99,10 +99,12 @@ int net_ring_send(struct net_ring *r, const uint8_t *frame, size_t len)
 
 	if (r->sent - r->left >= RING_SLOTS)
 		return -ENOBUFS;
+	/* The slot is taken before the doorbell, where other senders may run. */
 	memcpy(r->send + at, frame, len);
+	r->sent++;
 	rc = drv_post_send(r->qp, &wr, NULL);
-	if (!rc)
-		r->sent++;
+	if (rc)
+		r->sent--;
 	return rc;
 }
 
