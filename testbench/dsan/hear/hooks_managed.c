@@ -97,8 +97,10 @@ W(int, drv_mad_call, struct drv_device *dev, unsigned port, unsigned qpn,
 	if (a.c)
 		timeouts_call(a.c, request, timeout_ps);
 	if (a.c && qpn == QPN_SMI)
-		mads_lid_check(a.c, port, request, HERE);
+		mads_managed(a.c, port, request, HERE);
 	rc = __real_drv_mad_call(dev, port, qpn, to, request, response, timeout_ps);
+	if (a.c && qpn == QPN_SMI && !rc)
+		mads_managed_end(a.c, port, response, HERE);
 	mads_call_end(&call, &a, rc);
 	return rc;
 }
@@ -242,24 +244,11 @@ W(int, drv_eth_receive, struct drv_device *dev, unsigned port, const struct drv_
 	return rc;
 }
 
-W(int, drv_eth_gid_set, struct drv_device *dev, unsigned port, unsigned index,
-  const struct drv_gid *gid)
-{
-	ASK a;
-	int rc;
-
-	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = ask_result(&a, __real_drv_eth_gid_set(dev, port, index, gid));
-	if (!rc)
-		ethernet_gid_check(&a, port, index, gid);
-	return rc;
-}
-
-/* Threads that add an address, and how often each has joined its VLAN. */
+/* Threads that add an address: how often each has joined its VLAN, and how many GIDs it has entered. */
 static struct joining {
 	const struct kernel_thread *thread; /* NULL: none */
 	struct checker *c;
-	int times;
+	int vlans, gids;
 } joining[DEVICES];
 
 static struct joining *joining_of(const struct kernel_thread *thread)
@@ -270,14 +259,31 @@ static struct joining *joining_of(const struct kernel_thread *thread)
 	return NULL;
 }
 
-static void joining_note(struct checker *c, int more)
+static void joining_note(struct checker *c, int vlans, int gids)
 {
 	struct joining *j = joining_of(kernel_thread_running());
 
 	if (j) {
 		j->c = c;
-		j->times += more;
+		j->vlans += vlans;
+		j->gids += gids;
 	}
+}
+
+W(int, drv_eth_gid_set, struct drv_device *dev, unsigned port, unsigned index,
+  const struct drv_gid *gid)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_eth_gid_set(dev, port, index, gid));
+	if (!rc)
+		ethernet_gid_check(&a, port, index, gid);
+	/* a GID that the device does not give back may stay */
+	if (!rc || !gid)
+		joining_note(a.c, 0, gid ? 1 : -1);
+	return rc;
 }
 
 W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, unsigned *index)
@@ -289,7 +295,7 @@ W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, un
 	rc = ask_result(&a, __real_drv_eth_vlan_get(dev, port, vid, index));
 	if (!rc) {
 		ethernet_vlan_joined(&a, dev, port, *index, vid);
-		joining_note(a.c, 1);
+		joining_note(a.c, 1, 0);
 	}
 	return rc;
 }
@@ -301,7 +307,7 @@ W(void, drv_eth_vlan_put, struct drv_device *dev, unsigned port, unsigned index)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	__real_drv_eth_vlan_put(dev, port, index);
 	ethernet_vlan_left(&a, dev, port, index);
-	joining_note(a.c, -1);
+	joining_note(a.c, -1, 0);
 }
 
 /* What is found is what was looked for. */
@@ -327,7 +333,8 @@ W(int, drv_eth_gid_find, const struct drv_device *dev, unsigned port, const uint
 	return index;
 }
 
-/* An address that cannot be added joins no VLAN. Source: Linux 8021q, vlan_vid_del behind a failure */
+/* An address that cannot be added joins no VLAN, and none of its GIDs is entered. Source: Linux 8021q,
+ * vlan_vid_del behind a failure; gid.h */
 W(int, net_address_add, struct net_port *net, const struct net_address *address)
 {
 	struct joining *j = joining_of(NULL);
@@ -336,13 +343,13 @@ W(int, net_address_add, struct net_port *net, const struct net_address *address)
 	if (j)
 		*j = (struct joining){.thread = kernel_thread_running()};
 	rc = __real_net_address_add(net, address);
-	if (j && rc && j->c && j->times)
+	if (j && rc && j->c && (j->vlans || j->gids > 0))
 		j->c->tell(
 			j->c,
 			&(struct breach){RULE_not_given_back, {0}, INSIDE(net_address_add), NULL},
 			"an address is refused with %d, and has joined its VLAN %d times more "
-			"than it has left it",
-			rc, j->times);
+			"than it has left it, and entered %d GIDs that it has not taken back",
+			rc, j->vlans, j->gids);
 	if (j)
 		j->thread = NULL;
 	return rc;

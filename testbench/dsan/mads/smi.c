@@ -73,35 +73,79 @@ void mads_hop_check(const struct smp *before, const struct smp *after, unsigned 
 			   call);
 }
 
-/* --- LIDs that a subnet manager gives --- */
+/* --- what a subnet manager gives --- */
 
 /* What the own port got last, and the one at the other end of its cable. */
-static struct given_lid {
+static struct managed {
 	const struct checker *c;
-	uint32_t first, n; /* n 0: none */
-} given_lids[HOSTS][DRV_PORTS_MAX + 1][2];
+	uint32_t lid, n; /* n 0: none */
+	bool has_pkey;
+	uint16_t pkey; /* the first one of its table */
+} managed[HOSTS][DRV_PORTS_MAX + 1][2];
+
+/* The end that a manager in the driver asks, or NULL. */
+static struct managed *managed_of(struct checker *c, unsigned port, const struct smp *request,
+				  const void *pc)
+{
+	const unsigned hops = mad_hdr_get_hop_count(smp_hdr_const(request));
+	struct managed *end;
+
+	if (!checker_in_driver(pc) || !mads_is_directed(request) || hops > 1 ||
+	    port > DRV_PORTS_MAX)
+		return NULL;
+	end = &managed[c->host.platform->host % HOSTS][port][hops];
+	if (end->c != c)
+		*end = (struct managed){.c = c};
+	return end;
+}
 
 /* Source: IBA 14.2.5.6 PortInfo:LID, LMC; 4.1.3: a LID names one port of the subnet */
-void mads_lid_check(struct checker *c, unsigned port, const struct smp *request, const void *pc)
+static void lid_given(struct checker *c, unsigned port, struct managed *is, bool peer,
+		      const struct port_info *pi, const void *pc)
+{
+	const struct managed *other = is + (peer ? -1 : 1);
+
+	is->lid = port_info_get_lid(pi);
+	is->n = 1U << port_info_get_lmc(pi);
+	/* a sweep begins at the own port; until the other one has its next LID, they may be the same */
+	if (peer && other->c == c && is->lid && is->lid < other->lid + other->n &&
+	    other->lid < is->lid + is->n)
+		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			"both ends of a link get LID 0x%x",
+			is->lid > other->lid ? is->lid : other->lid);
+}
+
+/* Agents and connections use the first P_Key of the table. Source: IBA 10.9.2, OpenSM osm_pkey_mgr */
+static void activated(struct checker *c, unsigned port, const struct managed *is, const void *pc)
+{
+	if (is->has_pkey && is->pkey != PKEY_DEFAULT)
+		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			"a port is made active whose first P_Key is 0x%04x, not the default one",
+			is->pkey);
+}
+
+void mads_managed(struct checker *c, unsigned port, const struct smp *request, const void *pc)
 {
 	const struct mad_hdr *h = smp_hdr_const(request);
 	const struct port_info *pi = (const void *)smp_data_cptr(request);
-	const unsigned hops = mad_hdr_get_hop_count(h);
-	struct given_lid *ends, *is;
-	const struct given_lid *other;
+	struct managed *is = managed_of(c, port, request, pc);
 
-	if (!checker_in_driver(pc) || !mads_is_directed(request) || hops > 1 ||
-	    mad_hdr_get_method(h) != MAD_METHOD_SET ||
-	    mad_hdr_get_attr_id(h) != SMP_ATTR_PORT_INFO || port > DRV_PORTS_MAX)
+	if (!is || mad_hdr_get_method(h) != MAD_METHOD_SET ||
+	    mad_hdr_get_attr_id(h) != SMP_ATTR_PORT_INFO)
 		return;
-	ends = given_lids[c->host.platform->host % HOSTS][port];
-	is = &ends[hops];
-	other = &ends[!hops];
-	*is = (struct given_lid){c, port_info_get_lid(pi), 1U << port_info_get_lmc(pi)};
-	/* a sweep begins at the own port; until the other one has its next LID, they may be the same */
-	if (hops && other->c == c && is->first && is->first < other->first + other->n &&
-	    other->first < is->first + is->n)
-		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
-			"both ends of a link get LID 0x%x",
-			is->first > other->first ? is->first : other->first);
+	lid_given(c, port, is, mad_hdr_get_hop_count(h), pi, pc);
+	if (port_info_get_state(pi) == PORT_STATE_ACTIVE)
+		activated(c, port, is, pc);
+}
+
+void mads_managed_end(struct checker *c, unsigned port, const struct smp *answer, const void *pc)
+{
+	const struct mad_hdr *h = smp_hdr_const(answer);
+	struct managed *is = managed_of(c, port, answer, pc);
+
+	if (!is || mad_hdr_get_attr_id(h) != SMP_ATTR_PKEY_TABLE || mad_hdr_get_attr_mod(h) ||
+	    mad_hdr_get_status(h) & (SMP_DIRECTION - 1))
+		return;
+	is->has_pkey = true;
+	is->pkey = (uint16_t)pkey_table_get((const void *)smp_data_cptr(answer), 0);
 }
