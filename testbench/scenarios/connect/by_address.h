@@ -165,15 +165,16 @@ static void connect_by(struct tb *tb, struct tb_end *a, struct tb_end *b, struct
 	expect_exit(server, 0);
 }
 
-/* Over a route that the queue pair must have so. */
-static void connect_both(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct way *route)
+/* By IPv4 and by IPv6, over a route that the queue pair must have so. */
+static void connect_both(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct way *route,
+			 const char *from, const char *to)
 {
 	struct way v4 = *route, v6 = *route;
 
-	v4.to = ipv4(IP_B);
-	v4.from = ipv4(IP_A);
-	v6.to = ipv6(IP_B);
-	v6.from = ipv6(IP_A);
+	v4.to = ipv4(to);
+	v4.from = ipv4(from);
+	v6.to = ipv6(to);
+	v6.from = ipv6(from);
 	connect_by(tb, a, b, &v4);
 	connect_by(tb, a, b, &v6);
 }

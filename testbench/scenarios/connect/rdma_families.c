@@ -12,5 +12,5 @@ SCENARIO(rdma_families, "connections by IPv4 and by IPv6 addresses", .no_qps = t
 	const struct way route = {.mtu = IBV_MTU_4096};
 
 	start_cm();
-	connect_both(tb, a, b, &route);
+	connect_both(tb, a, b, &route, IP_A, IP_B);
 }

@@ -8,68 +8,17 @@
  */
 /* behaviours: IBA-15.4.4-sa-status IBA-15.2.5.16-path-record */
 #include "host_driver/sm/sa.h"
-#include "model/interface/cm.h"
-#include "testbench/connect.h"
-#include "testbench/manage.h"
+#include "testbench/scenarios/connect/sa_asked.h"
 
 enum {
 	RESP_TIME = 16, /* 268 ms */
 	REDIRECT_AT = 8,
-	PORT = 1,
-	ANSWER_MS = 20,
+	PATH_GIDS_AT = 8,
+	PATH_GIDS_END = 40,
 	NODE_RECORD = 0x11,
 	GET_MULTI = 0x14,
-	OTHER_PKEY = 0x8123,
-	NO_PATH = SA_STATUS_NO_RECORDS
+	OTHER_PKEY = 0x8123
 };
-
-/* A query, of host b. */
-struct query {
-	struct sa_mad mad;
-	struct path_record *record; /* what it says */
-};
-
-#define BIT(component) (UINT64_C(1) << PATH_COMP_##component)
-
-static void query_begin(struct query *q)
-{
-	const struct smp mad = mad_of(MAD_CLASS_SUBN_ADM, MAD_METHOD_GET, SA_ATTR_PATH_RECORD);
-
-	memcpy(&q->mad, &mad, sizeof(q->mad));
-	mad_hdr_set_class_version(sa_mad_hdr(&q->mad), SA_CLASS_VERSION);
-	q->record = (struct path_record *)(void *)sa_mad_data_ptr(&q->mad);
-}
-
-static void query_say(struct query *q, uint64_t components)
-{
-	sa_mad_set_component_mask(&q->mad, sa_mad_get_component_mask(&q->mad) | components);
-}
-
-/* From host b to host a, by their GIDs. */
-static void query_between(struct tb *tb, struct query *q, struct tb_end *from, struct tb_end *to)
-{
-	query_begin(q);
-	must(drv_query_gid(from->dev, PORT, 0, path_record_sgid_ptr(q->record)));
-	must(drv_query_gid(to->dev, PORT, 0, path_record_dgid_ptr(q->record)));
-	query_say(q, BIT(SGID) | BIT(DGID));
-}
-
-/* Sends it. The answer, which replaces it, must have that status. */
-static void ask_sa(struct tb *tb, struct tb_end *b, struct query *q, unsigned status)
-{
-	const struct drv_mad_addr to = {.dlid = b->peer->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
-	struct sa_mad answer = {0};
-	const unsigned method = mad_hdr_get_method(sa_mad_hdr(&q->mad));
-
-	if (!still_right())
-		return;
-	must(drv_mad_call(b->dev, PORT, QPN_GSI, &to, &q->mad, &answer, CFG_MS(ANSWER_MS)));
-	expect_equal(mad_hdr_get_method(sa_mad_hdr(&answer)), method | MAD_RESPONSE_BIT);
-	expect_equal(mad_hdr_get_attr_id(sa_mad_hdr(&answer)),
-		     mad_hdr_get_attr_id(sa_mad_hdr(&q->mad)));
-	expect_equal(mad_hdr_get_status(sa_mad_hdr(&answer)), status);
-	q->mad = answer;
-}
 
 static void selectors(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
@@ -124,6 +73,44 @@ static void selectors(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		if (rows[i].status == MAD_STATUS_OK)
 			expect_true(!memcmp(q.record, &has, sizeof(has)));
 	}
+}
+
+/* Rates are compared by what they are, not by their codes. Source: IBA 15.2.5.16; OpenSM
+ * ib_path_compare_rates */
+static void rates(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const struct {
+		unsigned code, mbps;
+	} all[] = {
+		{IB_RATE_2_5_GBPS, 2500},   {IB_RATE_10_GBPS, 10000},  {IB_RATE_30_GBPS, 30000},
+		{IB_RATE_5_GBPS, 5000},     {IB_RATE_20_GBPS, 20000},  {IB_RATE_40_GBPS, 40000},
+		{IB_RATE_60_GBPS, 60000},   {IB_RATE_80_GBPS, 80000},  {IB_RATE_120_GBPS, 120000},
+		{IB_RATE_14_GBPS, 14062},   {IB_RATE_56_GBPS, 56250},  {IB_RATE_112_GBPS, 112500},
+		{IB_RATE_168_GBPS, 168750}, {IB_RATE_25_GBPS, 25781},  {IB_RATE_100_GBPS, 103125},
+		{IB_RATE_200_GBPS, 206250}, {IB_RATE_300_GBPS, 309375}};
+	unsigned has = 0, is = 0;
+	struct query q;
+
+	query_between(tb, &q, b, a);
+	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	is = path_record_get_rate(q.record);
+	for_each_row(i, all)
+		has = all[i].code == is ? all[i].mbps : has;
+	expect_that(has, >, 0);
+	for_each_row(i, all)
+		for (unsigned s = SA_SELECT_GREATER; s <= SA_SELECT_EXACTLY; s++) {
+			const unsigned mbps = all[i].mbps;
+			const bool fits = s == SA_SELECT_GREATER ? has > mbps
+					  : s == SA_SELECT_LESS  ? has < mbps
+								 : has == mbps;
+
+			name_row("%u Mb/s, selector %u", mbps, s);
+			query_between(tb, &q, b, a);
+			path_record_set_rate_selector(q.record, s);
+			path_record_set_rate(q.record, all[i].code);
+			query_say(&q, BIT(RATE_SELECTOR) | BIT(RATE));
+			ask_sa(tb, b, &q, fits ? MAD_STATUS_OK : NO_PATH);
+		}
 }
 
 /* A value that no path has is no matter unless the component mask names it. A selector and its value count
@@ -248,7 +235,19 @@ static void record(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(drv_query_port(a->dev, PORT, &port));
 	name_row("the record");
 	query_between(tb, &q, b, a);
+	/* what the question does not name is not in the answer, whatever it says */
+	for (unsigned i = 0; i < sa_mad_data_size; i++)
+		if (i < PATH_GIDS_AT || i >= PATH_GIDS_END)
+			sa_mad_data_ptr(&q.mad)[i] = 0xff;
+	mad_hdr_set_status(sa_mad_hdr(&q.mad), 0x1c);
 	ask_sa(tb, b, &q, MAD_STATUS_OK);
+	for (unsigned i = sizeof(*q.record); i < sa_mad_data_size; i++)
+		expect_equal(sa_mad_data_ptr(&q.mad)[i], 0);
+	expect_equal(path_record_get_flow_label(q.record), 0);
+	expect_equal(path_record_get_hop_limit(q.record), 0);
+	expect_equal(path_record_get_traffic_class(q.record), 0);
+	expect_equal(path_record_get_qos_class(q.record), 0);
+	expect_equal(path_record_get_preference(q.record), 0);
 	expect_equal(sa_mad_get_attribute_offset(&q.mad), sizeof(*q.record) / 8);
 	expect_equal(path_record_get_service_id(q.record), 0);
 	expect_equal(path_record_get_raw_traffic(q.record), 0);
@@ -373,6 +372,7 @@ SCENARIO(sa_queries, "queries to the subnet administrator, and their statuses", 
 	start_cm();
 	must_fail(-EBUSY, sm_sa_start(a->dev, PORT, 0, &again));
 	selectors(tb, a, b);
+	rates(tb, a, b);
 	other_components(tb, a, b);
 	ends(tb, a, b);
 	record(tb, a, b);

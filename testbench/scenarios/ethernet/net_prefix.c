@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whom an address has for neighbours: those with the same first bits, also where the prefix ends within a
- * byte. Others cannot be reached, and nobody is asked for them. */
+ * byte. Others cannot be reached, and nobody is asked for them. Who is asked hears it from the address of
+ * his own net, whichever others the host has. */
 /* behaviours: NET-prefix */
 #include "model/interface/macros.h"
 #include "testbench/scenarios/ethernet/neighbours.h"
@@ -13,6 +14,16 @@ static struct net_address address(unsigned last)
 	return (struct net_address){.ip = {[10] = 0xff, 0xff, 10, 9, 0, (uint8_t)last},
 				    .prefix = 128 - HOST_BITS,
 				    .vlan = VLAN_NONE};
+}
+
+/* b has heard the question from that address of a, and from no other one. */
+static void asked_from(struct tb *tb, struct tb_end *a, struct tb_end *b,
+		       const struct net_address *own)
+{
+	const struct net_address first = ipv4_of(a);
+
+	expect_equal(net_neighbour(b->net, own->ip, VLAN_NONE), NEIGH_STALE);
+	expect_equal(net_neighbour(b->net, first.ip, VLAN_NONE), NEIGH_NONE);
 }
 
 SCENARIO(net_prefix, "neighbours of an address whose prefix ends within a byte", .qps = 0,
@@ -47,6 +58,7 @@ SCENARIO(net_prefix, "neighbours of an address whose prefix ends within a byte",
 			must(net_resolve(a->net, (unsigned)gid_index(a, &own, 2), to.ip, CFG_S(1),
 					 &way));
 			expect_true(!memcmp(way.dmac, b->mac, sizeof(way.dmac)));
+			asked_from(tb, a, b, &own);
 		}
 	}
 }

@@ -18,5 +18,5 @@ SCENARIO(roce_connect, "connections by IP address over Ethernet, by IPv4 and by 
 	start_cm();
 	/* this device lacks version 2 */
 	must_fail(-EINVAL, cma_set_roce_version(ib_device_of(a), 2));
-	connect_both(tb, a, b, &route);
+	connect_both(tb, a, b, &route, IP_A, IP_B);
 }

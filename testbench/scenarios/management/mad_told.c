@@ -11,7 +11,7 @@
 #include "testbench/kernel_verbs.h"
 #include "testbench/manage.h"
 
-enum { PORT = 2, LID = 0x31, OTHER = 0x8055, SECOND_GID = 1, ANSWER_MS = 100 };
+enum { PORT = 2, LID = 0x31, OTHER = 0x8055, SECOND_GID = 1, GIDS_OF_BLOCK = 8, ANSWER_MS = 100 };
 
 /* Events of each kind, and those of another port. */
 static struct heard {
@@ -138,6 +138,13 @@ static void tables(struct tb *tb, struct tb_end *b, struct tb_end *from, unsigne
 	told(tb, 0, 0, 0, 1);
 	must(drv_query_gid(b->dev, PORT, SECOND_GID, gid));
 	expect_equal(be64_load(gid + 8), guid);
+	/* those of another block, too */
+	memset(&guids, 0, sizeof(guids));
+	guid_info_set(&guids, SECOND_GID, guid + 0x40);
+	say(tb, from, hops, MAD_METHOD_SET, SMP_ATTR_GUID_INFO, 1, &guids, 0);
+	told(tb, 0, 0, 0, 1);
+	must(drv_query_gid(b->dev, PORT, GIDS_OF_BLOCK + SECOND_GID, gid));
+	expect_equal(be64_load(gid + 8), guid + 0x40);
 }
 
 static void set_lid(struct tb *tb, struct tb_end *b, unsigned lid)
@@ -191,7 +198,8 @@ static void comes_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
 }
 
 SCENARIO(mad_told, "the host is told of what is set at its second port, and of nothing else",
-	 .no_qps = true, .any_packets = true, .settings = {"hca.ports=2", "hca.port2.type=ib"})
+	 .no_qps = true, .any_packets = true,
+	 .settings = {"hca.ports=2", "hca.port2.type=ib", "hca.log_gids=4"})
 {
 	struct sm_result sm;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The subnet manager brings up a subnet again and again, each time with other options: LIDs and their
- * blocks, MTU, virtual lanes with their table, timeout. Both ports have what it was told, and keep
- * the partitions beside the default one. One of its packets is lost and it is sent again; one has no
+ * blocks, MTU, virtual lanes with their table, timeout. Both ports have what it was told, and what both
+ * of them can. Wherever the default partition stands, it is at the beginning of the table afterwards, and
+ * the others stay where they are. One of its packets is lost and it is sent again; one has no
  * answer, one answer has a status, one Set arrives changed: the manager says so, whichever it was,
- * and the next sweep succeeds. Each width and speed of a link has its rate. A manager on the other host, and one that only looks, see the same
- * subnet from their ends.
+ * and the next sweep succeeds. Each bit of a status counts. Each width and speed of a link has its rate.
+ * A manager on the other host, and one that only looks, see the same subnet from their ends.
  */
 #include "testbench/manage.h"
 
@@ -13,13 +14,16 @@ enum {
 	PORT = 1,
 	SLS = 16,
 	OTHER = 0x8055,
-	LIMITED = 0x7fff,
+	LIMITED = PKEY_DEFAULT & ~PKEY_FULL_MEMBER,
 	RETRIES = 2,
 	TIMEOUT_MS = 1,
 	STEPS_MAX = 40,
 	MTU_MAX = IBV_MTU_4096,
 	ATTR_AT = MAD_AT + 16,
 	DATA_AT = MAD_AT + 64,
+	STATUS_AT = MAD_AT + 4,
+	STATUS_BITS = 15, /* the last one is the direction */
+	PKEYS = 32,
 	SET_PORT_INFO = 3, /* the third packet to the peer */
 	GET_PORT_INFO = 2, /* the second answer */
 	BAD_ATTR = 0x40
@@ -51,13 +55,39 @@ static const struct row rows[] = {
 	{"nothing", {0}, 1, 0},
 };
 
+/* The tables of P_Keys that the manager finds. */
+static const uint16_t partitions[][PKEYS] = {{OTHER + 1, OTHER},
+					     {LIMITED, OTHER},
+					     {OTHER + 1, PKEY_DEFAULT, OTHER},
+					     {LIMITED, OTHER, [PKEYS - 1] = PKEY_DEFAULT},
+					     {0, OTHER, LIMITED, PKEY_DEFAULT, OTHER + 2},
+					     {PKEY_DEFAULT, [PKEYS - 1] = OTHER}};
+
+/* Both ports have that table. */
+static void partitions_write(struct tb *tb, struct tb_end *a, const uint16_t table[PKEYS])
+{
+	for (unsigned hops = 0; hops < 2; hops++)
+		tb_write_pkeys(tb, TB_HERE, a, PORT, hops, table, PKEYS);
+}
+
+static void partitions_are(struct tb *tb, struct tb_end *a, unsigned hops,
+			   const uint16_t was[PKEYS])
+{
+	const struct pkey_table *pkeys;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops);
+	pkeys = (const struct pkey_table *)(const void *)smp_data_cptr(&answer);
+	for (unsigned i = 0; i < PKEYS; i++)
+		expect_equal(pkey_table_get(pkeys, i), i ? was[i] : PKEY_DEFAULT);
+}
+
 static void end_is(struct tb *tb, struct tb_end *a, unsigned hops, const struct row *r,
 		   unsigned lid, const struct sm_port *p)
 {
 	const unsigned vls = r->o.vls && r->o.vls < 4 ? r->o.vls : 4;
 	const struct port_info *info;
 	const struct sl2vl *table;
-	const struct pkey_table *pkeys;
 	struct smp answer;
 
 	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = hops);
@@ -83,17 +113,6 @@ static void end_is(struct tb *tb, struct tb_end *a, unsigned hops, const struct 
 	table = (const struct sl2vl *)(const void *)smp_data_cptr(&answer);
 	for (unsigned sl = 0; sl < SLS && r->lanes; sl++)
 		expect_equal(sl2vl_get(table, sl), sl % r->lanes);
-	ask(a, &answer, .attr = SMP_ATTR_PKEY_TABLE, .hops = hops);
-	pkeys = (const struct pkey_table *)(const void *)smp_data_cptr(&answer);
-	expect_equal(pkey_table_get(pkeys, 0), PKEY_DEFAULT);
-	expect_equal(pkey_table_get(pkeys, 1), OTHER);
-}
-
-/* Both ports have another partition at index 0, or are limited members there, and have one at index 1. */
-static void other_partitions(struct tb *tb, struct tb_end *a, bool limited)
-{
-	for (unsigned hops = 0; hops < 2; hops++)
-		write_pkeys(a, PORT, hops, limited ? LIMITED : OTHER + 1, OTHER);
 }
 
 static void options(struct tb *tb, struct tb_end *a)
@@ -101,9 +120,13 @@ static void options(struct tb *tb, struct tb_end *a)
 	struct sm_result r;
 
 	for_each_row(i, rows) {
+		const uint16_t *table = partitions[i % (sizeof(partitions) / sizeof(*partitions))];
+
 		name_row("%s", rows[i].name);
-		other_partitions(tb, a, i % 2);
+		partitions_write(tb, a, table);
 		must(sm_run(a->dev, PORT, &rows[i].o, &r));
+		for (unsigned hops = 0; hops < 2; hops++)
+			partitions_are(tb, a, hops, table);
 		expect_equal(r.smps_retried + r.smps_failed, 0);
 		end_is(tb, a, 0, &rows[i], rows[i].lid, &r.own);
 		end_is(tb, a, 1, &rows[i], rows[i].lid + (1u << rows[i].o.lmc), &r.peer);
@@ -160,6 +183,54 @@ static void byte_is(struct tb *tb, unsigned at, uint8_t is, uint8_t wanted)
 			     .offset = DATA_AT + at, .mask = is ^ wanted, .fix = FAULT_FIX_BOTH);
 }
 
+/* What the peer is, and what its next answer says of it. */
+static void answer_says(struct tb *tb, const struct port_info *is, const struct port_info *wanted)
+{
+	for (unsigned at = 0; at < sizeof(is->b); at++)
+		byte_is(tb, at, is->b[at], wanted->b[at]);
+}
+
+static struct port_info peer_info(struct tb *tb, struct tb_end *a)
+{
+	struct port_info info;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = 1);
+	memcpy(&info, smp_data_cptr(&answer), sizeof(info));
+	return info;
+}
+
+/* The manager is told nothing, and the peer can less than the own port, or more. */
+static void abilities(struct tb *tb, struct tb_end *a)
+{
+	static const struct {
+		const char *name;
+		unsigned mtu, vls, lanes;
+	} peers[] = {{"less", IBV_MTU_1024, 2, 2}, {"more lanes", MTU_MAX, 5, 0}};
+	struct sm_result r;
+	struct smp answer;
+
+	for_each_row(i, peers) {
+		const struct sl2vl *table = (const void *)smp_data_cptr(&answer);
+		const struct port_info is = peer_info(tb, a);
+		struct port_info wanted = is;
+
+		name_row("%s", peers[i].name);
+		port_info_set_mtu_cap(&wanted, peers[i].mtu);
+		port_info_set_vl_cap(&wanted, peers[i].vls);
+		answer_says(tb, &is, &wanted);
+		must(sm_run(a->dev, PORT, &quick, &r));
+		expect_equal(r.own.mtu, peers[i].mtu);
+		expect_equal(r.peer.mtu, peers[i].mtu);
+		expect_equal(r.own.vls, peers[i].lanes ? peers[i].vls : 4);
+		expect_equal(r.peer.vls, r.own.vls);
+		ask(a, &answer, .attr = SMP_ATTR_SL2VL);
+		for (unsigned sl = 0; sl < SLS && peers[i].lanes; sl++)
+			expect_equal(sl2vl_get(table, sl), sl % peers[i].lanes);
+	}
+	name_row("%s", "");
+}
+
 /* Source: IBA 14.2.5.6, and the rates of 15.2.5.16 */
 static void rates(struct tb *tb, struct tb_end *a)
 {
@@ -176,12 +247,10 @@ static void rates(struct tb *tb, struct tb_end *a)
 		{LINK_WIDTH_8X, 4, 1, IB_RATE_112_GBPS}, {LINK_WIDTH_12X, 4, 1, IB_RATE_168_GBPS},
 		{LINK_WIDTH_1X, 4, 2, IB_RATE_25_GBPS},  {LINK_WIDTH_4X, 4, 2, IB_RATE_100_GBPS},
 		{LINK_WIDTH_8X, 4, 2, IB_RATE_200_GBPS}, {LINK_WIDTH_12X, 4, 2, IB_RATE_300_GBPS}};
-	struct port_info is, wanted;
+	const struct port_info is = peer_info(tb, a);
+	struct port_info wanted;
 	struct sm_result r;
-	struct smp answer;
 
-	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = 1);
-	memcpy(&is, smp_data_cptr(&answer), sizeof(is));
 	for_each_row(i, links) {
 		name_row("width %u, speed %u, extended %u", links[i].width, links[i].speed,
 			 links[i].ext);
@@ -189,8 +258,7 @@ static void rates(struct tb *tb, struct tb_end *a)
 		port_info_set_width_active(&wanted, links[i].width);
 		port_info_set_speed_active(&wanted, links[i].speed);
 		port_info_set_ext_speed_active(&wanted, links[i].ext);
-		for (unsigned at = 0; at < sizeof(is.b); at++)
-			byte_is(tb, at, is.b[at], wanted.b[at]);
+		answer_says(tb, &is, &wanted);
 		must(sm_discover(a->dev, PORT, NULL, &r));
 		expect_equal(r.peer.rate, links[i].rate);
 	}
@@ -229,7 +297,7 @@ static void each(struct tb *tb, struct tb_end *a, enum trouble t, int result, un
 
 	for (unsigned step = 0; step < steps && still_right(); step++) {
 		name_row("packet %u", step);
-		other_partitions(tb, a, false);
+		partitions_write(tb, a, partitions[0]);
 		trouble_at(tb, t, step);
 		must_fail(result, sm_run(a->dev, PORT, &quick, &r));
 		expect_equal(r.smps_failed, result != 0);
@@ -240,6 +308,22 @@ static void each(struct tb *tb, struct tb_end *a, enum trouble t, int result, un
 		else
 			expect_that(r.smps_sent, <=, all + RETRIES);
 		must(sm_run(a->dev, PORT, &quick, &r));
+	}
+	name_row("%s", "");
+}
+
+/* Whatever the status of an answer says, it is not "right". Source: IBA 13.4.7 */
+static void statuses(struct tb *tb, struct tb_end *a)
+{
+	struct sm_result r;
+
+	for (unsigned bit = 0; bit < STATUS_BITS && still_right(); bit++) {
+		name_row("bit %u of the status", bit);
+		corrupt_next(b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI, .offset = STATUS_AT + (bit < 8),
+			     .mask = (uint8_t)(1u << bit % 8), .fix = FAULT_FIX_BOTH);
+		must_fail(-EIO, sm_discover(a->dev, PORT, NULL, &r));
+		expect_equal(r.smps_failed, 1);
+		expect_true(!r.peer_found);
 	}
 	name_row("%s", "");
 }
@@ -286,9 +370,10 @@ SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and ch
 	phase("both ends");
 	seen(tb, a, b);
 	phase("links");
+	abilities(tb, a);
 	rates(tb, a);
 	phase("faults");
-	other_partitions(tb, a, false);
+	partitions_write(tb, a, partitions[0]);
 	must(sm_run(a->dev, PORT, &quick, &r));
 	all = r.smps_sent;
 	/* those to the own port leave through no wire: one question waits for the link */
@@ -298,5 +383,6 @@ SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and ch
 	each(tb, a, ANSWER_LOST, 0, steps, all);
 	each(tb, a, STATUS, -EIO, steps, all);
 	each(tb, a, SILENT, -ETIMEDOUT, steps, all);
+	statuses(tb, a);
 	changed(tb, a);
 }
