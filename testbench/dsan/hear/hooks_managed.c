@@ -14,6 +14,7 @@
 #include "host_driver/drv/ops.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/net/net.h"
+#include "host_driver/sm/sm.h"
 #include "model/interface/commands.h"
 
 /* Completions come until a queue pair is reset, and the driver finds whose they are in its table. Source:
@@ -102,6 +103,17 @@ W(int, drv_mad_call, struct drv_device *dev, unsigned port, unsigned qpn,
 	if (a.c && qpn == QPN_SMI && !rc)
 		mads_managed_end(a.c, port, response, HERE);
 	mads_call_end(&call, &a, rc);
+	return rc;
+}
+
+W(int, sm_run, struct drv_device *dev, unsigned port, const struct sm_options *options,
+  struct sm_result *result)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+	const int rc = __real_sm_run(dev, port, options, result);
+
+	if (c && !rc)
+		mads_swept(c, port, INSIDE(sm_run));
 	return rc;
 }
 

@@ -65,10 +65,11 @@ void mads_call_drop(struct mad_call *call);
 void mads_hop_check(const struct smp *before, const struct smp *after, unsigned port, bool goes_on,
 		    bool leaves, const void *pc);
 
-/* A part of the driver, at `pc`, asks this of a port, and has this answer: no two ports may get the same LID,
- * and none becomes active without the default P_Key at its place. */
+/* A part of the driver, at `pc`, asks this of a port, and has this answer: no two ports may get the same LID.
+ * When it has managed the port and its peer, both have the default P_Key at its place. */
 void mads_managed(struct checker *c, unsigned port, const struct smp *request, const void *pc);
 void mads_managed_end(struct checker *c, unsigned port, const struct smp *answer, const void *pc);
+void mads_swept(struct checker *c, unsigned port, const void *pc);
 
 /* A MAD for the device's own agents. */
 struct mad_ifc_asked {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Directed routes: what the SMI of a channel adapter makes of a MAD, against IBA 14.2.2. */
 #include "testbench/dsan/mads/mads_impl.h"
+#include "testbench/dsan/hear/chain.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include <string.h>
@@ -80,7 +81,8 @@ static struct managed {
 	const struct checker *c;
 	uint32_t lid, n; /* n 0: none */
 	bool has_pkey;
-	uint16_t pkey; /* the first one of its table */
+	uint16_t pkey;         /* the first one of its table */
+	struct calls asked_by; /* for the table */
 } managed[HOSTS][DRV_PORTS_MAX + 1][2];
 
 /* The end that a manager in the driver asks, or NULL. */
@@ -115,15 +117,6 @@ static void lid_given(struct checker *c, unsigned port, struct managed *is, bool
 			is->lid > other->lid ? is->lid : other->lid);
 }
 
-/* Agents and connections use the first P_Key of the table. Source: IBA 10.9.2, OpenSM osm_pkey_mgr */
-static void activated(struct checker *c, unsigned port, const struct managed *is, const void *pc)
-{
-	if (is->has_pkey && is->pkey != PKEY_DEFAULT)
-		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
-			"a port is made active whose first P_Key is 0x%04x, not the default one",
-			is->pkey);
-}
-
 void mads_managed(struct checker *c, unsigned port, const struct smp *request, const void *pc)
 {
 	const struct mad_hdr *h = smp_hdr_const(request);
@@ -134,8 +127,6 @@ void mads_managed(struct checker *c, unsigned port, const struct smp *request, c
 	    mad_hdr_get_attr_id(h) != SMP_ATTR_PORT_INFO)
 		return;
 	lid_given(c, port, is, mad_hdr_get_hop_count(h), pi, pc);
-	if (port_info_get_state(pi) == PORT_STATE_ACTIVE)
-		activated(c, port, is, pc);
 }
 
 void mads_managed_end(struct checker *c, unsigned port, const struct smp *answer, const void *pc)
@@ -148,4 +139,22 @@ void mads_managed_end(struct checker *c, unsigned port, const struct smp *answer
 		return;
 	is->has_pkey = true;
 	is->pkey = (uint16_t)pkey_table_get((const void *)smp_data_cptr(answer), 0);
+	chain_take(&is->asked_by);
+}
+
+/* Agents and connections use the first P_Key of the table. Source: IBA 10.9.2; OpenSM osm_pkey_mgr */
+void mads_swept(struct checker *c, unsigned port, const void *pc)
+{
+	const struct managed *ends = managed[c->host.platform->host % HOSTS][port];
+	char names[CHAIN_BYTES];
+
+	for (unsigned hops = 0; hops < 2; hops++) {
+		if (ends[hops].c != c || !ends[hops].has_pkey || ends[hops].pkey == PKEY_DEFAULT)
+			continue;
+		chain_format(&ends[hops].asked_by, names, sizeof(names));
+		c->tell(c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			"a port is managed, and its first P_Key is 0x%04x, not the default one; "
+			"its table was asked for by %s",
+			ends[hops].pkey, names);
+	}
 }

@@ -268,6 +268,28 @@ static void record(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(path_record_get_mtu(q.record), port.active_mtu);
 }
 
+/* A query that leaves the destination open gets the first one that has what it wants. The port of b takes
+ * shorter packets than that of a. */
+static void searches(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct query q, gids;
+
+	query_between(tb, &gids, a, b);
+	for (unsigned to_b = 0; to_b < 2; to_b++) {
+		name_row("from a to %s", to_b ? "b" : "itself");
+		query_between(tb, &q, a, b);
+		memset(path_record_dgid_ptr(q.record), 0, sizeof(union ib_gid));
+		path_record_set_mtu_selector(q.record, SA_SELECT_GREATER + to_b);
+		path_record_set_mtu(q.record, IBV_MTU_1024 + to_b);
+		sa_mad_set_component_mask(&q.mad, BIT(SGID) | BIT(MTU_SELECTOR) | BIT(MTU));
+		ask_sa(tb, b, &q, MAD_STATUS_OK);
+		expect_true(!memcmp(path_record_dgid_ptr(q.record),
+				    to_b ? path_record_dgid_ptr(gids.record)
+					 : path_record_sgid_ptr(gids.record),
+				    sizeof(union ib_gid)));
+	}
+}
+
 /* Each port has two LIDs. The record names those that were asked for. */
 static void by_lids(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
@@ -376,6 +398,7 @@ SCENARIO(sa_queries, "queries to the subnet administrator, and their statuses", 
 	other_components(tb, a, b);
 	ends(tb, a, b);
 	record(tb, a, b);
+	searches(tb, a, b);
 	by_lids(tb, a, b);
 	no_queries(tb, a, b);
 	class_port_info(tb, b);

@@ -8,12 +8,15 @@
 
 enum { HOPS = 9 };
 
+/* Its second half follows from the MAC, as that of the link-local address does (RFC 4862). */
 static struct net_address ipv6_of(const struct tb_end *end)
 {
-	return (struct net_address){
-		.ip = {0x20, 1, 0xd, 0xb8, [15] = (uint8_t)(0x10 + end->host_index)},
-		.prefix = 64,
-		.vlan = VLAN_NONE};
+	static const uint8_t prefix[DRV_GID_BYTES / 2] = {0x20, 1, 0xd, 0xb8};
+	struct net_address ipv6 = {.prefix = 64, .vlan = VLAN_NONE};
+
+	gid_from_mac(end->mac, VLAN_NONE, ipv6.ip);
+	memcpy(ipv6.ip, prefix, sizeof(prefix));
+	return ipv6;
 }
 
 static void take(struct tb *tb, struct tb_end *end)

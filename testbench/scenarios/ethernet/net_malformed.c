@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Questions of a neighbour, in ARP and in neighbour discovery, in which one field is wrong: nobody
- * answers them, and nothing is remembered of their sender. Their checksums are right, except in the
+ * answers them, and nothing is remembered of their sender. An answer with the same mistake is none. Their checksums are right, except in the
  * row that says so. Options behind the MAC count as RFC 4861 says. The same question without the mistake is answered, and its sender becomes a
  * neighbour. So it is with what other protocols say.
  */
@@ -58,8 +58,8 @@ static void checksum_make(uint8_t *frame)
 	be16_store(frame + ND + 2, (uint16_t)~ip_sum(frame + ND, bytes, sum));
 }
 
-static void send_question(struct tb *tb, struct tb_end *a, const struct note *n,
-			  const struct row *wrong)
+static void send_note(struct tb *tb, struct tb_end *a, const struct note *n,
+		      const struct row *wrong)
 {
 	uint8_t frame[NOTE_FRAME_MAX + FCS_BYTES] = {0};
 	const size_t len = note_write(n, a->mac, VLAN_NONE, frame);
@@ -89,13 +89,35 @@ static void ask_all(struct tb *tb, struct tb_end *a, const struct note *n, const
 	for (unsigned i = 0; i < n_rows && still_right(); i++) {
 		name_row("%s", rows[i].name);
 		sent = tb_stat(a, "port1", "tx_frames");
-		send_question(tb, a, n, &rows[i]);
+		send_note(tb, a, n, &rows[i]);
 		is_heard(tb, a, n, false, sent);
 	}
 	name_row("right");
 	sent = tb_stat(a, "port1", "tx_frames");
-	send_question(tb, a, n, NULL);
+	send_note(tb, a, n, NULL);
 	is_heard(tb, a, n, true, sent);
+}
+
+/* Somebody else has been asked, and answers. */
+static void answer_all(struct tb *tb, struct tb_end *a, const struct note *asked,
+		       const struct row *rows, unsigned n_rows)
+{
+	struct note n = *asked;
+	struct net_way way = {0};
+	const int index = drv_eth_gid_find(a->dev, 1, n.other, 2, VLAN_NONE);
+
+	n.question = false;
+	n.solicited = true;
+	n.about[15] ^= 0x20;
+	must_fail(-ETIMEDOUT, net_resolve(a->net, (unsigned)index, n.about, 0, &way));
+	for (unsigned i = 0; i < n_rows && still_right(); i++) {
+		name_row("an answer with %s", rows[i].name);
+		send_note(tb, a, &n, &rows[i]);
+		expect_equal(net_neighbour(a->net, n.about, VLAN_NONE), NEIGH_INCOMPLETE);
+	}
+	name_row("a right answer");
+	send_note(tb, a, &n, NULL);
+	expect_equal(net_neighbour(a->net, n.about, VLAN_NONE), NEIGH_REACHABLE);
 }
 
 /* A question about nobody's address, and one of nobody. */
@@ -108,14 +130,14 @@ static void other_questions(struct tb *tb, struct tb_end *a, const struct note *
 	name_row("an address that is not here");
 	n.about[15]++;
 	n.other[15] ^= 0x40;
-	send_question(tb, a, &n, NULL);
+	send_note(tb, a, &n, NULL);
 	is_heard(tb, a, &n, false, sent);
 	name_row("nobody asks");
 	n = *right;
 	memcpy(n.about, nobody, DRV_GID_BYTES);
 	if (gid_is_ipv4(right->about))
 		n.about[10] = n.about[11] = 0xff;
-	send_question(tb, a, &n, NULL);
+	send_note(tb, a, &n, NULL);
 	is_heard(tb, a, &n, false, sent);
 }
 
@@ -181,6 +203,7 @@ SCENARIO(net_malformed, "malformed packets of ARP and neighbour discovery are ig
 	asker.ip[15] = UNKNOWN;
 	n = question_of(asker.ip, a->gid);
 	ask_all(tb, a, &n, arp_rows, sizeof(arp_rows) / sizeof(arp_rows[0]));
+	answer_all(tb, a, &n, arp_rows, sizeof(arp_rows) / sizeof(arp_rows[0]));
 	other_questions(tb, a, &n);
 	phase("neighbour discovery");
 	gid_from_mac(a->mac, VLAN_NONE, own);
@@ -188,6 +211,7 @@ SCENARIO(net_malformed, "malformed packets of ARP and neighbour discovery are ig
 	asker.ip[15] ^= UNKNOWN;
 	n = question_of(asker.ip, own);
 	ask_all(tb, a, &n, nd_rows, sizeof(nd_rows) / sizeof(nd_rows[0]));
+	answer_all(tb, a, &n, nd_rows, sizeof(nd_rows) / sizeof(nd_rows[0]));
 	other_questions(tb, a, &n);
 	options(tb, a, &n);
 }

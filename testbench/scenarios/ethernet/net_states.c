@@ -347,7 +347,7 @@ static void nd(struct tb *tb, bool question, bool solicited, bool to_group)
 	static const uint8_t group[DRV_GID_BYTES] = {0xff, 2, [11] = 1, 0xff, 0x66, 0x77, 0x88},
 			     group_mac[MAC_BYTES] = {0x33, 0x33, 0xff, 0x66, 0x77, 0x88};
 	const uint8_t *target = question ? n.other : n.about;
-	uint8_t frame[NOTE_FRAME_MAX];
+	uint8_t frame[NOTE_FRAME_MAX], tagged[NOTE_FRAME_MAX];
 	const size_t len = note_write(&n, to_group ? NULL : peer, VLAN_NONE, frame);
 	const uint8_t *ip = frame + sizeof(struct eth_hdr), *icmp = ip + IPV6_BYTES;
 
@@ -371,6 +371,11 @@ static void nd(struct tb *tb, bool question, bool solicited, bool to_group)
 	expect_equal(icmp[25], 1);
 	expect_true(!memcmp(icmp + 26, n.mac, MAC_BYTES));
 	expect_equal(ip_sum(icmp, 32, ip_sum(ip + 8, 2 * DRV_GID_BYTES, 58 + 32)), 0xffff);
+	/* a tag moves all behind the MACs */
+	expect_equal(note_write(&n, to_group ? NULL : peer, 0xabc, tagged), len + 4);
+	expect_true(!memcmp(tagged, frame, 12));
+	expect_equal(be32_load(tagged + 12), 0x81000abc);
+	expect_true(!memcmp(tagged + 16, frame + 12, len - 12));
 	name_row("%s", "");
 }
 

@@ -4,8 +4,8 @@
  * blocks, MTU, virtual lanes with their table, timeout. Both ports have what it was told, and what both
  * of them can. Wherever the default partition stands, it is at the beginning of the table afterwards, and
  * the others stay where they are. One of its packets is lost and it is sent again; one has no
- * answer, one answer has a status, one Set arrives changed: the manager says so, whichever it was,
- * and the next sweep succeeds. Each bit of a status counts. Each width and speed of a link has its rate.
+ * answer, one answer has a status, one Set arrives changed, another manager changes a port: the manager says
+ * so, whichever it was, and the next sweep succeeds. Each bit of a status counts. Each width and speed of a link has its rate.
  * A manager on the other host, and one that only looks, see the same subnet from their ends.
  */
 #include "testbench/manage.h"
@@ -25,7 +25,9 @@ enum {
 	STATUS_BITS = 15, /* the last one is the direction */
 	PKEYS = 32,
 	SET_PORT_INFO = 3, /* the third packet to the peer */
-	GET_PORT_INFO = 2, /* the second answer */
+	GET_NODE_INFO = 1, /* the first answer */
+	GET_PORT_INFO = 2, /* the second one */
+	PAUSE_MS = 5,
 	BAD_ATTR = 0x40
 };
 
@@ -176,18 +178,20 @@ static void seen(struct tb *tb, struct tb_end *a, struct tb_end *b)
 
 /* --- what the peer says of its link --- */
 
-static void byte_is(struct tb *tb, unsigned at, uint8_t is, uint8_t wanted)
+/* What the peer would say, and what its nth answer from now on says. */
+static void bytes_are(struct tb *tb, unsigned nth, const uint8_t *is, const uint8_t *wanted,
+		      unsigned n)
 {
-	if (is != wanted)
-		corrupt_next(b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = GET_PORT_INFO,
-			     .offset = DATA_AT + at, .mask = is ^ wanted, .fix = FAULT_FIX_BOTH);
+	for (unsigned at = 0; at < n; at++)
+		if (is[at] != wanted[at])
+			corrupt_next(b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI, .nth = nth,
+				     .offset = DATA_AT + at, .mask = is[at] ^ wanted[at],
+				     .fix = FAULT_FIX_BOTH);
 }
 
-/* What the peer is, and what its next answer says of it. */
 static void answer_says(struct tb *tb, const struct port_info *is, const struct port_info *wanted)
 {
-	for (unsigned at = 0; at < sizeof(is->b); at++)
-		byte_is(tb, at, is->b[at], wanted->b[at]);
+	bytes_are(tb, GET_PORT_INFO, is->b, wanted->b, sizeof(is->b));
 }
 
 static struct port_info peer_info(struct tb *tb, struct tb_end *a)
@@ -206,7 +210,9 @@ static void abilities(struct tb *tb, struct tb_end *a)
 	static const struct {
 		const char *name;
 		unsigned mtu, vls, lanes;
-	} peers[] = {{"less", IBV_MTU_1024, 2, 2}, {"more lanes", MTU_MAX, 5, 0}};
+	} peers[] = {{"less", IBV_MTU_1024, 2, 2},
+		     {"more lanes", MTU_MAX, 5, 0},
+		     {"a longer MTU", MTU_MAX + 1, 4, 0}};
 	struct sm_result r;
 	struct smp answer;
 
@@ -220,8 +226,8 @@ static void abilities(struct tb *tb, struct tb_end *a)
 		port_info_set_vl_cap(&wanted, peers[i].vls);
 		answer_says(tb, &is, &wanted);
 		must(sm_run(a->dev, PORT, &quick, &r));
-		expect_equal(r.own.mtu, peers[i].mtu);
-		expect_equal(r.peer.mtu, peers[i].mtu);
+		expect_equal(r.own.mtu, peers[i].mtu < MTU_MAX ? peers[i].mtu : MTU_MAX);
+		expect_equal(r.peer.mtu, r.own.mtu);
 		expect_equal(r.own.vls, peers[i].lanes ? peers[i].vls : 4);
 		expect_equal(r.peer.vls, r.own.vls);
 		ask(a, &answer, .attr = SMP_ATTR_SL2VL);
@@ -229,6 +235,23 @@ static void abilities(struct tb *tb, struct tb_end *a)
 			expect_equal(sl2vl_get(table, sl), sl % peers[i].lanes);
 	}
 	name_row("%s", "");
+}
+
+/* The manager asks for the port that the peer has named, which here is one that it does not have. */
+static void named_port(struct tb *tb, struct tb_end *a)
+{
+	struct node_info is, wanted;
+	struct sm_result r;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
+	memcpy(&is, smp_data_cptr(&answer), sizeof(is));
+	wanted = is;
+	node_info_set_local_port(&wanted, PORT + 1);
+	bytes_are(tb, GET_NODE_INFO, is.b, wanted.b, sizeof(is.b));
+	must_fail(-EIO, sm_discover(a->dev, PORT, NULL, &r));
+	expect_equal(r.peer.port, PORT + 1);
+	expect_equal(r.own.port, PORT);
 }
 
 /* Source: IBA 14.2.5.6, and the rates of 15.2.5.16 */
@@ -357,6 +380,55 @@ static void changed(struct tb *tb, struct tb_end *a)
 	name_row("%s", "");
 }
 
+/* --- another manager --- */
+
+/* A sweep in a thread of its own, which pauses before the ports are active. */
+static struct sweep {
+	struct tb_end *end;
+	struct sm_options o;
+	struct sm_result r;
+	int rc;
+	bool done;
+} sweep;
+
+static void sweeps(void *arg)
+{
+	sweep.rc = sm_run(sweep.end->dev, PORT, &sweep.o, &sweep.r);
+	sweep.done = true;
+}
+
+/* Meanwhile the manager on host b changes that field of a port: of its own, or of a's. */
+static void interfered(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static void (*const fields[])(struct port_info * pi, uint32_t value) = {
+		port_info_set_lid, port_info_set_lmc, port_info_set_neighbor_mtu,
+		port_info_set_oper_vls};
+	static const uint32_t values[] = {0x48, 0, IBV_MTU_512, 1};
+
+	for_each_row(i, fields)
+		for (unsigned hops = 0; hops < 2 && still_right(); hops++) {
+			struct port_info info;
+			struct smp answer;
+
+			name_row("field %zu, of the %s port", i, hops ? "own" : "peer's");
+			sweep = (struct sweep){.end = a, .o = quick};
+			sweep.o.lmc = 1;
+			sweep.o.activate_delay_ps = CFG_MS(PAUSE_MS);
+			a->platform->ops->thread_start(a->platform, "sweeps", sweeps, NULL);
+			pass_time(CFG_MS(PAUSE_MS) / 2);
+			expect_true(!sweep.done);
+			ask(b, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = hops);
+			info = port_info_to_set(&answer);
+			fields[i](&info, values[i]);
+			ask(b, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO,
+			    .mod = PORT, .hops = hops, .data = &info);
+			pass_time(CFG_MS(PAUSE_MS));
+			expect_true(sweep.done);
+			expect_equal((unsigned)sweep.rc, (unsigned)-EPROTO);
+		}
+	name_row("%s", "");
+}
+
 SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and changed packets",
 	 .no_qps = true, .any_packets = true, .data_vls = 8)
 {
@@ -371,6 +443,7 @@ SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and ch
 	seen(tb, a, b);
 	phase("links");
 	abilities(tb, a);
+	named_port(tb, a);
 	rates(tb, a);
 	phase("faults");
 	partitions_write(tb, a, partitions[0]);
@@ -385,4 +458,5 @@ SCENARIO(sm_sweeps, "the subnet manager sweeps again: other options, lost and ch
 	each(tb, a, SILENT, -ETIMEDOUT, steps, all);
 	statuses(tb, a);
 	changed(tb, a);
+	interfered(tb, a, b);
 }
