@@ -174,9 +174,9 @@
 	  "the barrier before the consumer index is stored or written", \
 	  "the consumer index is written while an entry is still being parsed") \
 	R(entry_not_owned, \
-	  "software read fields of a CQE or EQE that the device has not written yet, or that was given back", \
-	  "mlx4 owner bit; Linux get_sw_cqe, next_eqe_sw", \
-	  "the test of the owner bit, and when the consumer index is written", \
+	  "software read fields of a CQE or EQE, or memory of a receive, that the device has not written yet, or that was given back", \
+	  "mlx4 owner bit; Linux get_sw_cqe, next_eqe_sw, ib_mad_recv_done", \
+	  "the test of the owner bit, and when the consumer index is written; when a receive is posted again", \
 	  "the consumer index is written before the entry is copied") \
 	R(headroom, \
 	  "the slots behind the newest work request are in use or not stamped, so that a device which reads ahead takes old bytes for a work request", \

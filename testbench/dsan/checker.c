@@ -7,6 +7,7 @@
 #include "testbench/dsan/device/function.h"
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/own/late.h"
+#include "testbench/dsan/own/receives.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/dsan/hear/entered.h"
@@ -130,6 +131,7 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	came_by(c, pc);
 	order_load(c->order, at, bytes, pc);
 	own_load(c->own, at, bytes, pc);
+	receives_load(c, at, pc);
 }
 
 static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)

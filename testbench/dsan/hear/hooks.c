@@ -7,6 +7,7 @@
 #include "testbench/dsan/asked/ethernet.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/own/cq_waits.h"
+#include "testbench/dsan/own/receives.h"
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/held/heap.h"
@@ -175,8 +176,11 @@ W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
 	if (rc == -ENOMEM)
 		asked_refused(&a, false, room_of(qp, false), a.c ? &qp->rq.tail : NULL);
 	asked_receives_end(&a, wr, rc ? stopped : NULL);
-	for (; wr && wr != stopped; wr = wr->next)
+	for (; wr && wr != stopped; wr = wr->next) {
 		mads_receive_posted(qp, wr, __builtin_return_address(0));
+		if (a.c && a.made && (a.made->special || a.made->init.type == IBV_QPT_RAW_PACKET))
+			receives_posted(a.c, qp, wr);
+	}
 	return rc;
 }
 
@@ -211,8 +215,10 @@ W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
 	polled_note(wc, rc);
 	if (a.c && rc >= 0 && rc < n)
 		cq_waits_empty(cq);
-	if (rc > 0)
+	if (rc > 0) {
 		mads_polled(a.c, cq, rc, wc);
+		receives_taken(a.c, (unsigned)rc, wc);
+	}
 	return rc;
 }
 
@@ -346,6 +352,7 @@ W(int, drv_qp_destroy, struct drv_qp *qp)
 	rc = hooks_gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
 	if (!rc && port)
 		asked_port_check(&a, port, false);
+	receives_gone(a.c, a.number);
 	if (!rc && !drv_is_dead(a.dev)) {
 		groups_qp_gone(&a, a.number);
 		ethernet_qp_gone(&a, a.number);

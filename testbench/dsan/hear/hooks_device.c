@@ -13,6 +13,7 @@
 #include "testbench/dsan/mads/mads.h"
 #include "testbench/dsan/mads/told.h"
 #include "testbench/dsan/own/cq_waits.h"
+#include "testbench/dsan/own/receives.h"
 
 #include "host_driver/drv/ops.h"
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -150,6 +151,7 @@ static void device_forgotten(struct ask *a, const struct drv_device *dev)
 {
 	made_forget(a->c);
 	mads_forget(a->c);
+	receives_gone(a->c, 0);
 	cq_waits_forget(a->c);
 	buffers_forget(a->c);
 	hooks_gone(a, 0, dev, "the device");

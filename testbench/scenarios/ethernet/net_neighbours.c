@@ -8,7 +8,7 @@
  */
 #include "testbench/scenarios/ethernet/neighbours.h"
 
-enum { FIRST = 100, TRIES_S = 4, ADDRESSES_MAX = 32, VERSION = 2, FREE_GID = 100 };
+enum { FIRST = 100, TRIES_S = 4, ADDRESSES_MAX = 32, VERSION = 2, FREE_GID = 100, VLAN = 5 };
 
 static int resolve(struct tb_end *a, const uint8_t *whom, uint64_t within_ps, struct net_way *way)
 {
@@ -198,6 +198,25 @@ static void families(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_stat(a, port1, tx_frames, sent + 1);
 }
 
+/* So it is on a VLAN, whose number then stands in the GID. */
+static void on_vlan(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct net_address local = {.prefix = 64, .vlan = VLAN};
+	uint8_t theirs[DRV_GID_BYTES];
+	struct net_way way = {.hop_limit = 1};
+	uint64_t sent;
+
+	gid_from_mac(a->mac, VLAN, local.ip);
+	gid_from_mac(b->mac, VLAN, theirs);
+	must(net_address_add(a->net, &local));
+	sent = tb_stat(a, "port1", "tx_frames");
+	must(net_resolve(a->net, (unsigned)gid_index(a, &local, 1), theirs, 0, &way));
+	expect_equal(mac_load(way.dmac), mac_load(b->mac));
+	expect_equal(way.hop_limit, 1);
+	expect_stat(a, port1, tx_frames, sent);
+	must(net_address_remove(a->net, local.ip, local.vlan));
+}
+
 SCENARIO(net_neighbours, "neighbours in time and in number", .qps = 0, .any_packets = true,
 	 .settings = {NET_SETTINGS("v2_ipv4"), "sim.time_limit=300s"})
 {
@@ -209,4 +228,5 @@ SCENARIO(net_neighbours, "neighbours in time and in number", .qps = 0, .any_pack
 	addresses(tb, a);
 	verbs(tb, a, b);
 	families(tb, a, b);
+	on_vlan(tb, a, b);
 }

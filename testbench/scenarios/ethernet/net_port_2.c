@@ -47,6 +47,8 @@ static void opened(struct tb *tb, struct tb_end *end)
 {
 	const struct net_address plain = address_of(end, VLAN_NONE), tagged = address_of(end, VLAN);
 	struct drv_eth_config config;
+	struct net_way way = {0};
+	uint8_t mac[MAC_BYTES];
 
 	ignore_events(end);
 	must(drv_port_wait(end->dev, PORT_2, IBV_PORT_ACTIVE, tb_now(tb) + CFG_S(1)));
@@ -57,6 +59,9 @@ static void opened(struct tb *tb, struct tb_end *end)
 	ib_device_set_netdev(ib_device_of(end), nets[end->index], PORT_2);
 	must(net_address_add(nets[end->index], &plain));
 	has(tb, end, &plain);
+	must(net_resolve(nets[end->index], index_of(end, &plain), plain.ip, 0, &way));
+	drv_eth_mac(end->dev, PORT_2, mac);
+	expect_equal(mac_load(way.dmac), mac_load(mac));
 	must(net_address_add(nets[end->index], &tagged));
 	has(tb, end, &tagged);
 }

@@ -13,7 +13,16 @@
 
 #include <endian.h>
 
-enum { PORT = 1, VLAN = 5, FLOW = 0xabcde, CLASS = 0x5c, HOPS = 77, SL = 6, IPV4_AT = 20 };
+enum {
+	PORT = 1,
+	VLAN = 5,
+	FLOW = 0xabcde,
+	CLASS = 0x5c,
+	HOPS = 77,
+	SL = 6,
+	IPV4_AT = 20,
+	FREE_GID = 99
+};
 
 static const struct net_address six = {
 	.ip = {0xfd, 1, [11] = 3, [15] = 1}, .prefix = NET_PREFIX, .vlan = VLAN_NONE};
@@ -96,12 +105,59 @@ static const struct {
 	{"v2 over IPv6 after it", 2, true, false, false, 17},
 };
 
+/* The same for the driver itself, which answers datagrams of management. What has no way back leaves the
+ * caller's address as it was. */
+static void way_of_driver(struct tb *tb, struct tb_end *a, const struct way *w, bool tagged)
+{
+	struct drv_wc wc = {
+		.sl = SL, .vlan = tagged ? VLAN : VLAN_NONE, .smac = {2, 9, 8, 7, 6, 5}};
+	struct drv_ah_attr is, was;
+
+	memset(&is, 0x77, sizeof(is));
+	was = is;
+	if (w->index < 0) {
+		must_fail(-ENOENT, drv_eth_way_back(a->dev, PORT, &wc, w->area, &is));
+		expect_true(!memcmp(&is, &was, sizeof(is)));
+		return;
+	}
+	must(drv_eth_way_back(a->dev, PORT, &wc, w->area, &is));
+	expect_equal(is.sgid_index, w->index);
+	expect_true(!memcmp(is.dgid, w->from, DRV_GID_BYTES));
+	expect_equal(mac_load(is.dmac), mac_load(wc.smac));
+	expect_equal(is.sl, SL);
+	expect_equal(is.port_num, PORT);
+	expect_true(is.is_global && is.hop_limit);
+	/* on another VLAN the address is nobody's */
+	wc.vlan = VLAN + 1;
+	must_fail(-ENOENT, drv_eth_way_back(a->dev, PORT, &wc, w->area, &is));
+}
+
 static void add_addresses(struct tb *tb, struct tb_end *end, const struct net_address *tagged)
 {
 	must(net_address_add(end->net, &six));
 	must(net_address_add(end->net, tagged));
 	for (unsigned i = 0; i < 4; i++)
 		expect_event(end, IBV_EVENT_GID_CHANGE);
+}
+
+/* An address that the table has in one version alone, and a datagram of the other one. */
+static void one_version(struct tb *tb, struct tb_end *a, struct way *w)
+{
+	for (unsigned version = 1; version <= 2; version++) {
+		struct drv_gid gid = {.version = version, .vlan = VLAN_NONE};
+
+		memcpy(gid.raw, w->from, DRV_GID_BYTES);
+		gid.raw[13] = 77;
+		must(drv_eth_gid_set(a->dev, PORT, FREE_GID, &gid));
+		expect_event(a, IBV_EVENT_GID_CHANGE);
+		memcpy(w->to, gid.raw, DRV_GID_BYTES);
+		grh(w, 17);
+		w->index = version == 2 ? FREE_GID : -1;
+		way_of_driver(tb, a, w, false);
+		grh(w, GRH_NEXT_BTH);
+		w->index = version == 1 ? FREE_GID : -1;
+		way_of_driver(tb, a, w, false);
+	}
 }
 
 SCENARIO(net_way_back, "the way back to the sender of each kind of packet", .no_qps = true,
@@ -139,6 +195,10 @@ SCENARIO(net_way_back, "the way back to the sender of each kind of packet", .no_
 		if (rows[i].strange || rows[i].next_hdr == 6)
 			w.index = -1;
 		run_in(worker, way_back, &w);
+		if (rows[i].next_hdr != 6)
+			way_of_driver(tb, a, &w, rows[i].tagged);
 	}
+	name_row("%s", "");
+	one_version(tb, a, &w);
 	end_worker(worker);
 }

@@ -8,7 +8,15 @@
 /* behaviours: IBA-13.5-way-back */
 #include "testbench/manage.h"
 
-enum { PORT = 1, PORT_2 = 2, PRIORITY = 5, ANSWER_MS = 100 };
+enum {
+	PORT = 1,
+	PORT_2 = 2,
+	PRIORITY = 5,
+	PRIORITIES = 8,
+	ANSWER_MS = 100,
+	CLASS = 0x30,
+	MADS = 200
+};
 
 /* Each field of the way has a value of its own. */
 static void call(struct tb *tb, struct tb_end *a, struct tb_end *b)
@@ -47,6 +55,27 @@ SCENARIO(roce_mad_ipv4, "management datagrams with a priority and a traffic clas
 	 .settings = {"hca.port1.type=eth", "hca.device=cx3pro", "sim.ethernet.roce=v2_ipv4"})
 {
 	call(tb, a, b);
+}
+
+/* More than the send queue takes at once: those that wait keep their way. */
+SCENARIO(roce_mad_burst, "more management datagrams at once than a send queue holds, over Ethernet",
+	 .any_packets = true, .settings = {"hca.port1.type=eth"})
+{
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
+	struct drv_mad_addr to = {.qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)};
+
+	check_mads();
+	for (unsigned i = 0; i < MADS && still_right(); i++) {
+		to.ah.sl = i % PRIORITIES;
+		to.ah.traffic_class = i ^ 0x5a;
+		to.ah.hop_limit = 1 + i;
+		mad_hdr_set_tid(smp_hdr(&mad), i);
+		must(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));
+	}
+	for (unsigned i = 0; i < MADS && still_right(); i++)
+		expect_mad(a_to_b, .tid = i, .sl = i % PRIORITIES, .tclass = i ^ 0x5a,
+			   .hop_limit = 1 + i);
+	ignore_mads();
 }
 
 SCENARIO(roce_mad_port_2, "management datagrams of the second Ethernet port", .any_packets = true,

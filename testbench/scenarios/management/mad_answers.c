@@ -130,7 +130,10 @@ static void handlers(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 		    {"another class, and no handler", OTHER_CLASS, true, false, 0, 0},
 		    {"no server", CLASS, false, true, 0, 1},
 		    {"nobody", CLASS, false, false, 0, 0}};
-	struct server all = {.dev = b->dev};
+	struct server all = {.dev = b->dev}, other = {.dev = b->dev};
+
+	/* somebody else's class, before that one and behind it */
+	must(drv_mad_serve(b->dev, PORT, OTHER_CLASS + 1, serve, &other));
 
 	for_each_row(i, rows) {
 		struct smp mad = mad_of(rows[i].mgmt_class, MAD_METHOD_SEND, 0);
@@ -147,6 +150,8 @@ static void handlers(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 		expect_equal(all.n - m, rows[i].to_handler);
 	}
 	expect_equal(all.wrong, 0);
+	expect_equal(other.n, 0);
+	drv_mad_unserve(b->dev, PORT, OTHER_CLASS + 1);
 }
 
 SCENARIO(mad_answers, "answers in another order, twice, late; who handles a request",
