@@ -135,7 +135,7 @@ static int srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct
 	int rc = -ENOMEM;
 
 	if (!init->max_wr || init->max_wr >= 1u << dev_cap_get_log_max_srq_wqes(&dev->cap) ||
-	    init->max_sge + 1 > dev_cap_get_max_rq_sge(&dev->cap) || !init->xrcd != !init->cq)
+	    init->max_sge >= dev_cap_get_max_rq_sge(&dev->cap) || !init->xrcd != !init->cq)
 		return -EINVAL;
 	srq = drv_calloc(1, sizeof(*srq));
 	if (!srq)
