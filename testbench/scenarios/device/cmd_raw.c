@@ -3,13 +3,24 @@
  * Commands as a caller fills them: mailboxes as long as there are and longer ones, an immediate input, and
  * refusals, which give a status and no result, also one that no driver knows. What is refused changes
  * nothing, and the same command works afterwards. A command's time begins when the device has got it. A
- * device that does not answer in that time is dead, whether the command has a time of its own or not.
+ * device that does not answer in that time is dead, whether the command has a time of its own or not, and
+ * however often its thread is woken meanwhile for the sake of others. While it is reset, nobody looks at it:
+ * neither who waits for the command register nor who watches for its death.
  */
 /* behaviours: CMD-arguments */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/harm.h"
 
-enum { OLD = 0x5a5a, LATE_S = 4, SHORT_S = 2, HANG_S = 8, RESET_BIT = 1, SETTLE_MS = 10 };
+enum {
+	OLD = 0x5a5a,
+	LATE_S = 4,
+	SHORT_S = 2,
+	HANG_S = 8,
+	RESET_BIT = 1,
+	SETTLE_MS = 10,
+	WAKE_MS = 50,
+	WATCH_MS = 20,
+};
 
 static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [14] = 3, [15] = 9};
 
@@ -119,6 +130,12 @@ static void worker(void *arg)
 	w->done = true;
 }
 
+static void begin(struct tb_end *end, struct worker *w)
+{
+	*w = (struct worker){.dev = end->dev};
+	end->platform->ops->thread_start(end->platform, "worker", worker, w);
+}
+
 /* The register is taken for longer than the command may take. */
 static void waits(struct tb *tb, struct tb_end *a)
 {
@@ -127,10 +144,8 @@ static void waits(struct tb *tb, struct tb_end *a)
 	const uint64_t begun = tb_now(tb);
 
 	late_read(a, "firmware", CFG_S(LATE_S));
-	for (unsigned i = 0; i < 2; i++) {
-		w[i] = (struct worker){.dev = a->dev};
-		a->platform->ops->thread_start(a->platform, "worker", worker, &w[i]);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		begin(a, &w[i]);
 	pass_time(CFG_MS(1));
 	must(drv_cmd(a->dev, &cmd));
 	expect_that(tb_now(tb) - begun, >=, CFG_S(LATE_S));
@@ -141,13 +156,29 @@ static void waits(struct tb *tb, struct tb_end *a)
 	}
 }
 
+/* As the ends of other commands do. */
+static void waker(void *arg)
+{
+	struct tb_end *end = arg;
+	struct platform *p = end->platform;
+
+	for (unsigned i = 0; i < HANG_S * 1000 / WAKE_MS && !drv_is_dead(end->dev); i++) {
+		p->ops->sleep_ps(p, CFG_MS(WAKE_MS));
+		p->ops->waitq_wake_all(p, end->dev->cmd.waitq);
+	}
+}
+
 /* A queue that the device does not give back is destroyed all the same. The device is reset once. */
 static void is_dead_after(struct tb *tb, struct tb_end *end, uint64_t own_ps, struct drv_cq *cq)
 {
+	static struct worker waits; /* for the command register */
 	struct drv_raw_cmd cmd = HASH(.timeout_ps = own_ps);
 	const uint64_t begun = tb_now(tb);
 
+	must(drv_catas_watch(end->dev, CFG_MS(WATCH_MS)));
 	late_read(end, "firmware", CFG_S(HANG_S));
+	end->platform->ops->thread_start(end->platform, "waker", waker, end);
+	begin(end, &waits);
 	if (cq)
 		must(drv_cq_destroy(cq));
 	else
@@ -156,6 +187,7 @@ static void is_dead_after(struct tb *tb, struct tb_end *end, uint64_t own_ps, st
 	/* the reset takes a second */
 	expect_that(tb_now(tb) - begun, <, CFG_S(SHORT_S + 2));
 	expect_true(drv_is_dead(end->dev));
+	expect_true(waits.done && waits.rc == -EIO);
 	must_fail(-EIO, drv_cmd(end->dev, &(struct drv_raw_cmd){.op = HCR_NOP}));
 	pass_time(CFG_S(HANG_S));
 }

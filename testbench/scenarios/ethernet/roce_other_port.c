@@ -13,6 +13,8 @@ enum {
 	INDEX = 3,
 	RATE_LOWEST = 2, /* IBV_RATE_2_5_GBPS */
 	LAST_PSN = 0xffffff,
+	LAST_PRIORITY = 7, /* of Ethernet */
+	LAST_SL = 15,
 	LID = 0x123,
 	INIT_MASK = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
 	RTR_MASK = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
@@ -94,6 +96,8 @@ static void moves(struct tb *tb, struct drv_qp *qp, const struct drv_ah_attr *ah
 {
 	struct drv_qp_attr attr = {
 		.qp_state = IBV_QPS_SQD, .port_num = ah->port_num, .ah_attr = *ah};
+	/* Linux mlx4_set_path cuts it off on Ethernet */
+	const unsigned last_sl = ah->is_global ? LAST_PRIORITY : LAST_SL;
 	struct drv_qp_attr before, now;
 
 	must(drv_qp_query(qp, &before));
@@ -106,7 +110,7 @@ static void moves(struct tb *tb, struct drv_qp *qp, const struct drv_ah_attr *ah
 	expect_equal(now.port_num, taken ? ah->port_num : before.port_num);
 	expect_equal(now.ah_attr.is_global, taken ? ah->is_global : before.ah_attr.is_global);
 	expect_equal(now.ah_attr.sgid_index, taken ? ah->sgid_index : before.ah_attr.sgid_index);
-	expect_equal(now.ah_attr.sl, taken ? ah->sl : before.ah_attr.sl);
+	expect_equal(now.ah_attr.sl, taken ? ah->sl & last_sl : before.ah_attr.sl);
 	expect_equal(now.ah_attr.static_rate, taken ? ah->static_rate : before.ah_attr.static_rate);
 }
 
@@ -123,6 +127,7 @@ SCENARIO(roce_other_port, "a queue pair goes from one Ethernet port to another, 
 		{"port 2, no VLAN, a priority", 2, 0, 6, RATE_LOWEST},
 		{"port 1, its VLAN", 1, INDEX, 3, RATE_LOWEST + 1},
 		{"port 1, no VLAN, the last priority", 1, 0, 7, 0},
+		{"port 1, a service level beyond the last priority", 1, 0, 15, 0},
 	};
 	struct drv_ah_attr ah = global_path(1, 0);
 	struct drv_qp *qp;

@@ -415,6 +415,38 @@ static void unheard_ports(struct tb *tb, struct tb_end *e, const struct drv_devi
 	}
 }
 
+/* The largest number that a caller can write is beyond each limit, too: none of them wraps when something
+ * is added to it. */
+static void unheard_largest(struct tb *tb, struct tb_end *e)
+{
+	static const struct drv_qp_cap caps[] = {{.max_send_wr = UINT32_MAX},
+						 {.max_recv_wr = UINT32_MAX},
+						 {.max_send_sge = UINT32_MAX},
+						 {.max_recv_sge = UINT32_MAX},
+						 {.max_inline_data = UINT32_MAX}};
+	static const struct drv_srq_init srqs[] = {{.max_wr = UINT32_MAX, .max_sge = 1},
+						   {.max_wr = 1, .max_sge = UINT32_MAX}};
+	struct drv_qp_init init = small(e);
+	struct drv_port_attr port;
+	uint8_t gid[GID_BYTES];
+	struct drv_srq *srq;
+	struct drv_cq *cq;
+	struct drv_qp *qp;
+	uint16_t pkey;
+
+	for_each_row(i, caps) {
+		init.cap = caps[i];
+		unheard(-EINVAL, drv_qp_create(e->pd, &init, &qp));
+	}
+	for_each_row(i, srqs)
+		unheard(-EINVAL, drv_srq_create(e->pd, &srqs[i], &srq));
+	unheard(-EINVAL, drv_cq_create(e->dev, UINT32_MAX, 0, &cq));
+	unheard(-EINVAL, drv_cq_resize(e->cq, UINT32_MAX));
+	unheard(-EINVAL, drv_query_port(e->dev, UINT32_MAX, &port));
+	unheard(-EINVAL, drv_query_gid(e->dev, 1, UINT32_MAX, gid));
+	unheard(-EINVAL, drv_query_pkey(e->dev, 1, UINT32_MAX, &pkey));
+}
+
 /* Steps that a queue pair in INIT cannot take, and whose attributes the device would refuse, too. */
 static void unheard_steps(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
 {
@@ -545,4 +577,5 @@ SCENARIO(limits_unheard, "a call whose arguments are wrong is refused before it 
 	unheard_regions(tb, a);
 	unheard_ports(tb, a, &dev);
 	unheard_steps(tb, a, &dev);
+	unheard_largest(tb, a);
 }
