@@ -16,11 +16,15 @@
 enum { HOSTS = 2, PORTS = 3, FRAME_HEADERS = 18, MBOX = 4096, NAMES = 200, FILTER_WORDS = 128 };
 
 /* The newest mailboxes that the device has taken. */
+struct box {
+	bool given;
+	uint8_t bytes[MBOX];
+};
+
+static struct box configs[HOSTS];
+
 static struct port {
-	struct {
-		bool given;
-		uint8_t bytes[MBOX];
-	} general, receivers, macs, vlans, gids, filter;
+	struct box general, receivers, macs, vlans, gids, filter;
 	bool typed; /* the table of GIDs is one of RoCE addresses */
 	struct {
 		unsigned users, vid;
@@ -73,12 +77,15 @@ void ethernet_command_done(struct checker *c, const struct hcr *command,
 
 	if (answer->status || !c->host.platform)
 		return;
-	if (opcode == HCR_INIT_HCA)
+	if (opcode == HCR_INIT_HCA) {
 		memset(ports[c->host.platform->host % HOSTS], 0, sizeof(ports[0]));
-	else if (opcode == HCR_SET_PORT && hcr_get_op_mod(command) == HCR_OM_SET_PORT_ETH)
+		configs[c->host.platform->host % HOSTS].given = false;
+	} else if (opcode == HCR_SET_PORT && hcr_get_op_mod(command) == HCR_OM_SET_PORT_ETH)
 		part_keep(c, command);
 	else if (opcode == HCR_SET_VLAN_FLTR)
 		KEEP(c, command, &port_of(c, hcr_get_in_mod(command))->filter);
+	else if (opcode == HCR_CONFIG_DEV && hcr_get_op_mod(command) == HCR_OM_CONFIG_DEV_SET)
+		KEEP(c, command, &configs[c->host.platform->host % HOSTS]);
 }
 
 static void says(const struct ask *a, unsigned port, const char *what, bool given,
@@ -94,13 +101,13 @@ static void says(const struct ask *a, unsigned port, const char *what, bool give
 		checker_report(
 			a->c,
 			&(struct breach){RULE_command_sequence, {GUEST_PORT, port}, NULL, NULL},
-			"SET_PORT was not given for the %s, in %s by %s", what, ask_provider(a),
+			"no command was given for the %s, in %s by %s", what, ask_provider(a),
 			names);
 	else
 		checker_report(
 			a->c,
 			&(struct breach){RULE_context_differs, {GUEST_PORT, port}, NULL, NULL},
-			"the %s that SET_PORT gave has %s 0x%" PRIx64 ", and 0x%" PRIx64
+			"the %s that was given has %s 0x%" PRIx64 ", and 0x%" PRIx64
 			" was asked for, in %s by %s",
 			what, wrong->name, wrong->is, wrong->asked, ask_provider(a), names);
 }
@@ -305,4 +312,24 @@ void ethernet_up_check(const struct drv_device *dev, unsigned port)
 	gid.version = 2;
 	if (dev_cap_get_bmme_flags(&dev->cap) & (uint32_t)cap_bit(BMME_ROCE_V1_V2))
 		ethernet_gid_check(a, port, 1, &gid);
+}
+
+/* Source: Linux mlx4_config_roce_v2_port */
+void ethernet_roce_port_check(const struct drv_device *dev)
+{
+	const struct ask *a = ask_running();
+	const struct box *box;
+	const struct config_dev *d;
+
+	if (!a || !a->c ||
+	    !(dev_cap_get_bmme_flags(&dev->cap) & (uint32_t)cap_bit(BMME_ROCE_V1_V2)))
+		return;
+	box = &configs[a->c->host.platform->host % HOSTS];
+	d = (const void *)box->bytes;
+	says(a, 1, "UDP port of RoCE", box->given,
+	     (const struct member[]){
+		     {"update_roce_port", config_dev_get_update_roce_port(d), 1},
+		     {"roce_port", config_dev_get_roce_port(d), ROCE_UDP_PORT},
+	     },
+	     2);
 }

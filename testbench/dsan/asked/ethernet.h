@@ -26,5 +26,6 @@ void ethernet_vlan_left(const struct ask *a, const struct drv_device *dev, unsig
 			unsigned index);
 /* The running call has brought an Ethernet port up: it has all that a port begins with. */
 void ethernet_up_check(const struct drv_device *dev, unsigned port);
+void ethernet_roce_port_check(const struct drv_device *dev);
 
 #endif

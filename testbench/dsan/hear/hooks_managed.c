@@ -220,6 +220,15 @@ W(int, drv_eth_init, struct drv_device *dev, unsigned port)
 	return rc;
 }
 
+W(int, drv_eth_roce_port, struct drv_device *dev)
+{
+	const int rc = __real_drv_eth_roce_port(dev);
+
+	if (!rc)
+		ethernet_roce_port_check(dev);
+	return rc;
+}
+
 W(int, drv_eth_mac_set, struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
 {
 	ASK a;
