@@ -75,6 +75,18 @@ static int ah(struct kv *x, unsigned port, unsigned index, int result)
 	return IS_ERR(made) ? (int)PTR_ERR(made) : rdma_destroy_ah(made, 0);
 }
 
+/* A step of the queue pair with that P_Key, and back. */
+static int pkey_of_qp(struct kv *x, unsigned port, unsigned index)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT, .port_num = (uint8_t)port, .pkey_index = (uint16_t)index};
+	const int rc = ib_modify_qp(
+		x->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+
+	attr.qp_state = IB_QPS_RESET;
+	return rc ? rc : ib_modify_qp(x->qp, &attr, IB_QP_STATE);
+}
+
 static void tables(struct tb *tb, struct kv *x)
 {
 	struct drv_device_attr *attrs = &x->device->attrs;
@@ -95,6 +107,8 @@ static void tables(struct tb *tb, struct kv *x)
 			must_fail(beyond, ib_query_pkey(x->device, port, PKEYS, &pkey));
 			must(ah(x, port, GIDS - 1, 0));
 			must_fail(beyond, ah(x, port, GIDS, beyond));
+			must(pkey_of_qp(x, port, PKEYS - 1));
+			must_fail(beyond, pkey_of_qp(x, port, PKEYS));
 		}
 		*attrs = kept;
 	}

@@ -56,10 +56,12 @@ static int creation(void *arg)
 	REFUSED(ibv_create_qp_ex(p->context, &ex), EINVAL);
 	GIVES(ex.cap.max_send_wr, TOO_MANY);
 	ex.cap.max_send_wr = 4;
-	ex.create_flags = 1; /* without the bit they do not count */
+	ex.create_flags = 1; /* without their bits these do not count */
+	ex.send_ops_flags = UINT64_MAX;
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD;
 	qp = ibv_create_qp_ex(p->context, &ex);
-	if (!qp || qp->qp_type != IBV_QPT_UD || qp->state != IBV_QPS_RESET || qp->pd != p->pd)
+	if (!qp || ibv_qp_to_qp_ex(qp) || qp->qp_type != IBV_QPT_UD || qp->state != IBV_QPS_RESET ||
+	    qp->pd != p->pd)
 		return __LINE__;
 	GIVES(ibv_destroy_qp(qp), 0);
 	return 0;

@@ -32,9 +32,13 @@ static int alloc(void *arg)
 	attr.rnr_retry = 200;
 	attr.max_rd_atomic = 200;
 	attr.qkey = 0x80000001;
-	attr.qp_state = IBV_QPS_SQE;
+	attr.qp_state = attr.cur_qp_state = IBV_QPS_SQE;
+	attr.sq_psn = FIRST_PSN + 1;
+	attr.cap.max_send_wr = attr.cap.max_recv_wr = UINT32_MAX;
+	attr.en_sqd_async_notify = 1;
 	mask |= IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_QKEY | IBV_QP_STATE;
+		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_QKEY | IBV_QP_STATE |
+		IBV_QP_CUR_STATE | IBV_QP_SQ_PSN | IBV_QP_CAP | IBV_QP_EN_SQD_ASYNC_NOTIFY;
 	return ibv_alloc_xrc_rcv_qp(p->pd, (struct ibv_xrc_domain *)p->xrcd, &attr, mask, &p->qpn);
 }
 
@@ -109,6 +113,7 @@ SCENARIO(xrc_rcv_attributes,
 	expect_equal(got.retry_cnt, 0);
 	expect_equal(got.rnr_retry, 0);
 	expect_equal(got.qkey, 0);
+	expect_equal(got.sq_psn, 0);
 
 	phase("no reads, no depth");
 	run_in(p, alloc_sends_only, &r);
