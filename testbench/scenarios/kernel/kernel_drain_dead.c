@@ -16,6 +16,7 @@ enum {
 	LEN = 4096,
 	RESET_BIT = 1,
 	QUEUES = 4,
+	ENTRIES = 400,
 	POLL_MS = 50,
 	LIMIT_S = 25
 };
@@ -62,14 +63,12 @@ static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, unsigned s
 		.wr_cqe = &r[0].cqe, .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_SEND};
 	const struct ib_recv_wr recv = {.wr_cqe = &r[1].cqe, .sg_list = &sge, .num_sge = 1};
 
-	for (unsigned i = 0; i < QUEUE; i++) {
-		if (i < sends)
-			must(ib_post_send(x->qp, &send, NULL));
-		if (srq)
-			must(ib_post_srq_recv(srq, &recv, NULL));
-		else if (i < recvs)
-			must(ib_post_recv(x->qp, &recv, NULL));
-	}
+	for (unsigned i = 0; i < sends; i++)
+		must(ib_post_send(x->qp, &send, NULL));
+	for (unsigned i = 0; i < recvs; i++)
+		must(ib_post_recv(x->qp, &recv, NULL));
+	for (unsigned i = 0; srq && i < QUEUE; i++)
+		must(ib_post_srq_recv(srq, &recv, NULL));
 }
 
 static void refuses_more(struct tb *tb, struct kv *x, struct ib_srq *srq)
@@ -101,24 +100,29 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 		 enum receives receives)
 {
 	const bool shared = receives == IN_SRQ;
-	const unsigned sends = receives == NO_SENDS ? 0 : QUEUE;
-	const unsigned recvs = shared || receives == INITIATOR ? 0 : QUEUE; /* of the queue pair */
 	struct killer killer = {.end = a, .after_ps = when == IN_THE_MIDDLE ? CFG_US(20) : 0};
 	struct request r[2] = {{.cqe = {request_done}}, {.cqe = {request_done}}};
 	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
 	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(a), 0));
 	struct ib_srq *srq = pd && shared ? kv_made(ib_create_srq(pd, &init)) : NULL;
 	struct ib_cq *recv_cq = pd && (receives == OWN_CQ || receives == NO_SENDS)
-					? kv_made(ib_alloc_cq(pd->device, NULL, QUEUE + 1, 0, ctx))
+					? kv_made(ib_alloc_cq(pd->device, NULL, ENTRIES, 0, ctx))
 					: NULL;
+	unsigned sends = 0, recvs = 0; /* of the queue pair, which is full */
+	struct ib_qp_attr attr;
 	struct kv x;
 	uint64_t begin;
 
 	if (!pd || !kv_open(a, &x, .pd = pd, .srq = srq, .recv_cq = recv_cq, .queue = QUEUE,
 			    .type = receives == INITIATOR ? IB_QPT_XRC_INI : IB_QPT_RC,
-			    .alloc_cq = true, .poll_ctx = ctx))
+			    .cqe = ENTRIES, .alloc_cq = true, .poll_ctx = ctx))
 		return;
 	kv_connect(&x, &x);
+	must(ib_query_qp(x.qp, &attr, IB_QP_CAP, NULL));
+	if (receives != NO_SENDS)
+		sends = attr.cap.max_send_wr;
+	if (!shared && receives != INITIATOR)
+		recvs = attr.cap.max_recv_wr;
 	must(ib_modify_qp(x.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_SQD}, IB_QP_STATE));
 	post_all(tb, &x, srq, sends, recvs, r);
 	if (!still_right())

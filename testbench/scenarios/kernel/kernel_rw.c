@@ -344,6 +344,8 @@ static void posted_again(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		must(ib_post_send(s.x.qp, &fill.wr, NULL));
 	}
 	must_fail(-ENOMEM, rdma_rw_ctx_post(&ctx, s.x.qp, 1, &t.cqe, NULL));
+	for (unsigned i = 0; i < ENTRIES; i++) /* it never was valid */
+		expect_true(!ctx.reg[i].mr->need_inval);
 	kv_until(&t.done, 1);
 	memset(s.far, 0, BYTES);
 	must(rdma_rw_ctx_post(&ctx, s.x.qp, 1, &t.cqe, NULL));

@@ -143,6 +143,9 @@ static int pages(void)
 		if (mem[i])
 			return __LINE__;
 	process_memory_free(mem + 1);
+	for (unsigned i = 0; i < PAGE; i++) /* freed pages are not zero */
+		if (mem[i])
+			return __LINE__;
 	memset(mem, 1, PAGE);
 	process_memory_free(mem);
 	return 0;
