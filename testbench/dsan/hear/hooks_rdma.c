@@ -243,11 +243,35 @@ static void cma_rep_check(const struct message *m, const struct cma_id *id,
 	MESSAGE_DATA_CHECK(m, cm_rep, p->private_data, p->private_data_len);
 }
 
+/* Behind a REP or RTU the peer may send, and behind a DREQ it does no more: the queue pair that the library cares for
+ * is ready before. Source: rdma-core rdma_accept, ucma_process_conn_resp, rdma_disconnect */
+static void qp_check(const struct cma_id *id, enum ibv_qp_state state, const void *pc)
+{
+	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
+	const struct lib_id *lib = id->user;
+
+	if (c && lib && lib->own_qp && lib->rdma.qp && lib->rdma.qp->state != state)
+		c->tell(c, &(struct breach){RULE_mad_differs, {0}, pc, NULL},
+			"a message about a connection leaves, and the queue pair of its id is in "
+			"state "
+			"%d, not in %d",
+			lib->rdma.qp->state, state);
+}
+
+W(int, cma_disconnect, struct cma_id *id)
+{
+	qp_check(id, IBV_QPS_ERR, HERE);
+	return __real_cma_disconnect(id);
+}
+
 W(int, cma_accept, struct cma_id *id, const struct rdma_conn_param *p)
 {
-	const int rc = __real_cma_accept(id, p);
 	struct message m;
+	int rc;
 
+	if (!id->ud)
+		qp_check(id, IBV_QPS_RTS, HERE);
+	rc = __real_cma_accept(id, p);
 	if (rc || !id->ib || id->ud || !p)
 		return rc;
 	depths_check(id, p);

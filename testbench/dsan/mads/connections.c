@@ -302,8 +302,8 @@ static bool timer_is_off(const struct checker *c, const struct smp *mad, unsigne
 	       *s->deadline == UINT64_MAX;
 }
 
-/* An answer may come before the call that sends goes on: it must find the state that it belongs to.
- * Source: Linux ib_send_cm_req, ib_send_cm_rep, ib_send_cm_dreq, under the id's lock; IBA 12.9.5 */
+/* An answer, or what follows an RTU, may come before the call that sends goes on: it must find the state that it
+ * belongs to. Source: Linux ib_send_cm_req, ib_send_cm_rep, ib_send_cm_dreq, under the id's lock; IBA 12.9.5 */
 static bool state_is_old(const struct checker *c, const struct smp *mad, unsigned attr)
 {
 	static const struct {
@@ -311,7 +311,9 @@ static bool state_is_old(const struct checker *c, const struct smp *mad, unsigne
 		enum ib_cm_state state;
 	} asking[] = {{CM_ATTR_REQ, IB_CM_REQ_SENT},
 		      {CM_ATTR_REP, IB_CM_REP_SENT},
-		      {CM_ATTR_DREQ, IB_CM_DREQ_SENT}};
+		      {CM_ATTR_RTU, IB_CM_ESTABLISHED},
+		      {CM_ATTR_DREQ, IB_CM_DREQ_SENT},
+		      {CM_ATTR_SIDR_REQ, IB_CM_SIDR_REQ_SENT}};
 	const uint32_t id = cm_rep_get_local_comm_id((const void *)mad);
 	const struct state *s = &states[slot_of(c, id) % KEPT];
 
@@ -340,7 +342,7 @@ const char *connections_wrong(const struct checker *c, const struct smp *mad)
 	if (too_often(times, attr))
 		return "leaves once more, though it was sent and repeated as often as a message "
 		       "may be: its retries are not counted";
-	if (times == 1 && state_is_old(c, mad, attr))
+	if (times <= 1 && state_is_old(c, mad, attr))
 		return "leaves before its connection is in the state in which the answer is "
 		       "expected: an answer that comes at once is dropped";
 	if (times == 1 && timer_is_off(c, mad, attr))
