@@ -246,7 +246,9 @@ static void alternates(struct tb *tb, struct conn *listener)
 static void migrates(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
 {
 	struct conn *server = server_at(tb, listener, CONNECTED);
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_RTS};
 	struct smp smp;
+	int mask;
 
 	phase("a migration while a LAP is under way");
 	if (!still_right())
@@ -258,8 +260,12 @@ static void migrates(struct tb *tb, struct conn *listener, const struct sa_path_
 		to_send(&smp, CM_ATTR_APR);
 		mad_hdr_set_tid(smp_hdr(&smp),
 				mad_hdr_get_tid(smp_hdr_const(next(tb, CM_ATTR_LAP))));
-		if (i)
+		if (i) {
 			must_fail(-EINVAL, ib_cm_notify(server->id, IB_EVENT_PATH_MIG));
+			/* the path of the first one is still to be loaded; Linux cm_init_qp_rts_attr */
+			must(ib_cm_init_qp_attr(server->id, &attr, &mask));
+			expect_equal(mask, IB_QP_STATE | IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE);
+		}
 		ids(&smp, MINE, my.theirs);
 		send_mad(tb, my.end, &smp);
 		expect_cm(server, IB_CM_APR_RECEIVED);

@@ -8,7 +8,7 @@
 /* behaviours: IBA-12.6.7-reject-reasons IBA-12-peer-to-peer IBA-12.9-qp-attributes IBA-12.11-sidr */
 #include "testbench/scenarios/connect/by_hand.h"
 
-enum { INFO_LONG = 100, LONG_AGO_MS = 80, SL = 3 };
+enum { INFO_LONG = 100, LONG_AGO_MS = 80, SL = 3, OWN = 0x4711 };
 
 /* Additional information is no longer than its field. */
 static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
@@ -99,7 +99,7 @@ static void questions(struct tb *tb, struct conn *listener, const struct sa_path
 static int attributes(struct ib_cm_id *id, enum ib_qp_state state, struct ib_qp_attr *attr,
 		      int *mask)
 {
-	*attr = (struct ib_qp_attr){.qp_state = state};
+	*attr = (struct ib_qp_attr){.qp_state = state, .qkey = OWN};
 	*mask = 0;
 	return ib_cm_init_qp_attr(id, attr, mask);
 }
@@ -128,6 +128,12 @@ static void known(struct tb *tb, struct conn *listener, const struct sa_path_rec
 			must_fail(knows_peer ? 0 : -EINVAL,
 				  attributes(c->id, IB_QPS_RTS, &attr, &mask));
 			must_fail(-EINVAL, attributes(c->id, IB_QPS_ERR, &attr, &mask));
+			/* what is refused leaves them as they were */
+			if (!knows_peer) {
+				must_fail(-EINVAL, attributes(c->id, IB_QPS_RTS, &attr, &mask));
+				expect_equal(attr.qkey, OWN);
+				expect_equal(mask, 0);
+			}
 			ends(tb, c);
 		}
 	name_row("%s", "");

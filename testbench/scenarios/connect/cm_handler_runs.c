@@ -15,7 +15,7 @@ enum { SERVICE = 7, TIMEOUT_MS = 50, CODE = 7 /* 0.5 ms, less than a slow handle
 struct listening {
 	struct ib_cm_id *child;
 	struct platform *platform;
-	unsigned begun, ended;
+	unsigned begun, ended, others; /* others: events of other kinds */
 	bool refuses;
 };
 
@@ -23,8 +23,10 @@ static int slow(struct ib_cm_id *id, const struct ib_cm_event *event)
 {
 	struct listening *l = id->context;
 
-	if (event->event != IB_CM_REQ_RECEIVED && event->event != IB_CM_SIDR_REQ_RECEIVED)
+	if (event->event != IB_CM_REQ_RECEIVED && event->event != IB_CM_SIDR_REQ_RECEIVED) {
+		l->others++;
 		return 0;
+	}
 	l->child = id;
 	l->begun++;
 	l->platform->ops->sleep_ps(l->platform, CFG_MS(1));
@@ -87,6 +89,28 @@ static void destroyed(struct tb *tb, struct tb_end *a, struct tb_end *b, bool si
 		expect_cm(client, IB_CM_REJ_RECEIVED);
 	}
 	conn_end(client);
+}
+
+/* The client gives up while the new id is being destroyed, whose handler still runs: the id hears of nothing more. */
+static void given_up(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct listening l = {.platform = b->platform};
+	struct ib_cm_id *listener = listen_slowly(tb, b, &l);
+	struct conn *client = conn_new(a);
+
+	conn_request(client, .service = SERVICE);
+	for (unsigned i = 0; i < 1000 && !l.begun; i++)
+		pass_time(CFG_US(10));
+	conn_end(client);
+	expect_equal(l.ended, 0);
+	if (!listener || !still_right())
+		return;
+	pass_time(CFG_US(100)); /* its REJ waits for the thread */
+	ib_destroy_cm_id(l.child);
+	expect_equal(l.ended, 1);
+	pass_time(CFG_MS(2));
+	expect_equal(l.others, 0);
+	ib_destroy_cm_id(listener);
 }
 
 struct answered {
@@ -224,6 +248,8 @@ SCENARIO(cm_handler_runs, "ids of connection management are destroyed while thei
 		phase("the new id, whose handler refuses");
 		destroyed(tb, a, b, sidr, false, true);
 	}
+	phase("the new id, whose client gives up");
+	given_up(tb, a, b);
 	phase("a query");
 	canceled(tb, b);
 	phase("an answer meanwhile");
