@@ -5,6 +5,8 @@
 
 #include "testbench/dsan/asked/asked.h"
 
+#include <rdma/ib_cm.h>
+
 enum { DEVICES = 2 };
 
 /* W(result, name, parameters): the function that callers of the driver's function get. */
@@ -76,8 +78,10 @@ void process_events_forget(const struct uv_process *process);
 /* hooks_rdma.c: each listener of the process counts the requests that wait for its program; `pc` is the call
  * behind which they are counted. */
 void rdma_backlogs_check(const struct uv_process *process, const void *pc);
+/* The program is told of a REQ or REP. In that state of the id nothing answers the message when it comes again.
+ * Source: Linux cma_ib_req_handler, cma_ib_handler: ib_send_cm_mra(CMA_CM_MRA_SETTING) */
+void rdma_held_up_check(const struct ib_cm_id *cm_id, enum ib_cm_state alone, const void *pc);
 /* The message is about to leave: if its user is an id of rdma_cm, that expects the answer. */
-struct ib_cm_id;
 void rdma_asks_check(const struct ib_cm_id *cm_id, const char *message);
 
 #define ASK __attribute__((cleanup(ask_drop))) struct ask

@@ -445,6 +445,11 @@ static void requested(const struct came *came, const struct cma_id *id, const un
 {
 	const struct kind *kind = kind_of(attr_of(came));
 	const struct cm_ip *ip = (const void *)data_of(came, kind);
+	/* IBA annex A11: port space and port. */
+	const uint64_t service =
+		id->ud ? cm_sidr_req_get_service_id(
+				 (const struct cm_sidr_req *)(const void *)came->mad)
+		       : cm_req_get_service_id((const struct cm_req *)(const void *)came->mad);
 	const struct told told[] = {
 		{"the private data", &p->conn.private_data, sizeof(p->conn.private_data),
 		 (uintptr_t)p->conn.private_data, (uintptr_t)(ip + 1)},
@@ -453,6 +458,9 @@ static void requested(const struct came *came, const struct cma_id *id, const un
 		 kind->room - sizeof(*ip)},
 		{"the peer's port", &((const struct sockaddr_in *)&id->dst)->sin_port,
 		 sizeof(in_port_t), cma_port(&id->dst), cm_ip_get_src_port(ip)},
+		{"the own port", &((const struct sockaddr_in *)&id->src)->sin_port,
+		 sizeof(in_port_t), cma_port(&id->src), service & UINT16_MAX},
+		{"the port space", &id->ps, sizeof(id->ps), id->ps, service >> 16},
 	};
 
 	if (!told_check(came, PROGRAM, told, ARRAY_SIZE(told)))
@@ -558,6 +566,8 @@ W(int, cma_event, struct cma_id *id, struct cma_id *listener, enum rdma_cm_event
 	const struct came *came = came_of(id->channel->process->host->platform);
 
 	bound_check(id);
+	if (type == RDMA_CM_EVENT_CONNECT_RESPONSE)
+		rdma_held_up_check(id->ib, IB_CM_REP_RCVD, NULL);
 	/* what another thread finds is no message */
 	if (came->mad && id->cm && param)
 		program_told(came, id, type, status, param);

@@ -331,12 +331,29 @@ W(int, cma_listen, struct cma_id *id, int backlog)
 	return rc;
 }
 
+void rdma_held_up_check(const struct ib_cm_id *cm_id, enum ib_cm_state alone, const void *pc)
+{
+	struct checker *c = checker_of_host(cm_id->device->platform->host);
+	char names[ENTERED_CHARS];
+
+	if (!c || cm_id->state != alone)
+		return;
+	entered_format(names);
+	c->tell(c, &(struct breach){RULE_mad_lost, {0}, pc, NULL},
+		"a program is told of a message that it must answer, and its host is not ready to "
+		"ask "
+		"the peer for time: a slow program is given up; these ran last: %s",
+		names);
+}
+
 W(int, cma_listen_handler, struct ib_cm_id *ib, const struct ib_cm_event *event)
 {
 	const struct cma_id *listener = ib->context;
 	const int rc = __real_cma_listen_handler(ib, event);
 
 	backlog_check(listener, INSIDE(cma_listen_handler));
+	if (!rc && !listener->ud)
+		rdma_held_up_check(ib, IB_CM_REQ_RCVD, INSIDE(cma_listen_handler));
 	return rc;
 }
 
