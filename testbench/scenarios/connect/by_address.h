@@ -13,6 +13,7 @@ static const char hello[] = "hello", welcome[] = "welcome";
 
 /* The server's address, the client's without a port, and what the queue pair of the client must get. */
 struct way {
+	enum rdma_port_space space;
 	struct sockaddr_storage to, from;
 	bool is_global;
 	uint8_t hop_limit;
@@ -51,12 +52,12 @@ static int server_main(void *arg)
 	struct rdma_cm_event *event;
 	struct ibv_cq *cq = NULL;
 
-	if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
+	if (rdma_create_id(channel, &listener, NULL, way->space) ||
 	    rdma_bind_addr(listener, (struct sockaddr *)&way->to) || rdma_listen(listener, 1) ||
 	    rdma_get_cm_event(channel, &event))
 		return __LINE__;
 	id = event->id;
-	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST ||
+	if (id->ps != way->space || event->event != RDMA_CM_EVENT_CONNECT_REQUEST ||
 	    memcmp(event->param.conn.private_data, hello, sizeof(hello)))
 		return __LINE__;
 	rdma_ack_cm_event(event);
@@ -105,7 +106,7 @@ static int client_main(void *arg)
 	uint8_t tos = TOS;
 	int rc;
 
-	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	if (rdma_create_id(channel, &id, NULL, way->space) ||
 	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)) ||
 	    rdma_resolve_addr(id, NULL, (struct sockaddr *)&way->to, IP_TIMEOUT_MS) ||
 	    ip_next(channel, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) ||
@@ -171,12 +172,15 @@ static void connect_both(struct tb *tb, struct tb_end *a, struct tb_end *b, cons
 {
 	struct way v4 = *route, v6 = *route;
 
+	v4.space = v6.space = RDMA_PS_TCP;
 	v4.to = ipv4(to);
 	v4.from = ipv4(from);
 	v6.to = ipv6(to);
 	v6.from = ipv6(from);
 	connect_by(tb, a, b, &v4);
 	connect_by(tb, a, b, &v6);
+	v4.space = RDMA_PS_IB;
+	connect_by(tb, a, b, &v4);
 }
 
 #endif

@@ -3,14 +3,14 @@
  * Nobody answers a client of rdma_cm: its connection request, the question for a datagram service,
  * and the end of its connection are repeated 15 times. The first two end with UNREACHABLE. The
  * third ends with DISCONNECTED all the same. A server whose acceptance is never answered hears of
- * it, too.
+ * it, too. For programs that are slow to answer, their hosts ask for time.
  */
 /* behaviours: IBA-12.9-retries IBA-12.11-sidr-retries */
 #include "testbench/connect.h"
 
 #include <arpa/inet.h>
 
-enum { PORT = 5, TIMES = 16 };
+enum { PORT = 5, TIMES = 16, SLOW_S = 30 };
 
 struct side {
 	struct rdma_event_channel *channel;
@@ -199,6 +199,55 @@ static void the_end(struct tb *tb, struct tb_end *a, struct process *client, str
 	run_in(server, disconnects_later, answers);
 }
 
+static int begins_end(void *arg)
+{
+	return rdma_disconnect(((struct side *)arg)->id);
+}
+
+static int has_ended(void *arg)
+{
+	struct side *s = arg;
+
+	if (next(s, RDMA_CM_EVENT_DISCONNECTED) || next(s, RDMA_CM_EVENT_TIMEWAIT_EXIT))
+		return __LINE__;
+	return close_side(s);
+}
+
+static int is_disconnected(void *arg)
+{
+	struct side *s = arg;
+
+	if (next(s, RDMA_CM_EVENT_DISCONNECTED) || rdma_disconnect(s->id))
+		return __LINE__;
+	return ends_connection(s);
+}
+
+/* What a program is slow to answer comes again once, and its host asks for time: an MRA. */
+static void slow_programs(struct tb *tb, struct tb_end *a, struct process *client,
+			  struct process *server, struct side *answers)
+{
+	static const unsigned repeated[] = {IB_CM_MSG_REQ, IB_CM_MSG_REP};
+	struct ib_cm_counters before[] = {counters_of(tb, a), counters_of(tb, a->peer)}, after;
+	struct side asks = {0};
+
+	phase("slow programs");
+	run_in(client, begin_connect, &asks);
+	run_in(client, sends_request, &asks);
+	pass_time(CFG_S(SLOW_S));
+	run_in(server, accepts, answers);
+	pass_time(CFG_S(SLOW_S));
+	run_in(client, is_connected, &asks);
+	run_in(server, is_connected, answers);
+	for_each_row(i, repeated) {
+		after = counters_of(tb, i ? a->peer : a);
+		expect_equal(after.tx_retries[repeated[i]] - before[i].tx_retries[repeated[i]], 1);
+		expect_equal(after.tx_msgs[IB_CM_MSG_MRA] - before[i].tx_msgs[IB_CM_MSG_MRA], 1);
+	}
+	run_in(client, begins_end, &asks);
+	run_in(server, is_disconnected, answers);
+	run_in(client, has_ended, &asks);
+}
+
 static void an_acceptance(struct tb *tb, struct process *client, struct process *server,
 			  struct side *answers)
 {
@@ -224,6 +273,7 @@ SCENARIO(rdma_unanswered, "requests of rdma_cm that nobody answers", .no_qps = t
 	requests(tb, a, client);
 	run_in(server, listens, &answers);
 	the_end(tb, a, client, server, &answers);
+	slow_programs(tb, a, client, server, &answers);
 	an_acceptance(tb, client, server, &answers);
 	end_worker(client);
 	end_worker(server);
