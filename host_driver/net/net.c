@@ -131,22 +131,24 @@ static void announce(struct net_port *net, const struct net_address *a)
 
 static void frame_came(struct net_port *net, const uint8_t *frame, const struct drv_wc *wc)
 {
-	struct neigh_address from = {.vlan = wc->vlan};
+	/* a tag of VLAN 0 has a priority only. Source: IEEE 802.1Q 9.6 */
+	const uint16_t vlan = wc->vlan ? wc->vlan : VLAN_NONE;
+	struct neigh_address from = {.vlan = vlan};
 	bool ours;
 	struct note n;
 
-	if (!note_read(frame, wc->byte_len, &n) || address_find(net, n.about, wc->vlan))
+	if (!note_read(frame, wc->byte_len, &n) || address_find(net, n.about, vlan))
 		return;
-	ours = n.question && address_find(net, n.other, wc->vlan);
+	ours = n.question && address_find(net, n.other, vlan);
 	memcpy(from.ip, n.about, DRV_GID_BYTES);
-	if (address_to(net, n.about, wc->vlan))
+	if (address_to(net, n.about, vlan))
 		neigh_heard(&net->neighbours, &from, n.mac,
 			    ours          ? NEIGH_ASKS_US
 			    : n.solicited ? NEIGH_ANSWERS
 					  : NEIGH_TELLS,
 			    now(net));
 	if (ours)
-		answer(net, &n, wc->vlan);
+		answer(net, &n, vlan);
 }
 
 static void net_thread(void *arg)
