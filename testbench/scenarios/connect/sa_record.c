@@ -182,6 +182,17 @@ static void no_answers(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	unsigned before = sa.questions;
 
 	phase("a refusal");
+	for (unsigned bit = 0; bit < 16 && still_right(); bit++) {
+		name_row("bit %u of the status", bit);
+		sa.status = 1u << bit;
+		got = (struct got){0};
+		must(ask_path_of(ib_device_of(b), &client, &rec, &got, &query) < 0);
+		pass_time(CFG_MS(1));
+		expect_equal((unsigned)got.status, (unsigned)-EINVAL);
+		expect_equal(sa.questions, ++before);
+	}
+	name_row("%s", "");
+	got = (struct got){0};
 	sa.status = 0x0300;
 	must(ask_path_of(ib_device_of(b), &client, &rec, &got, &query) < 0);
 	pass_time(CFG_MS(1));

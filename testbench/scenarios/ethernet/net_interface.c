@@ -2,7 +2,7 @@
 /*
  * A network interface as a whole. With another MAC it has another address of its own: that one is
  * told to the neighbours and answered for, and the one before it no more. What comes from one of its own addresses, on the
- * VLAN of that address, is nobody else's. When it is closed, its addresses leave the tables of the
+ * VLAN of that address, is nobody else's. A tag without a VLAN is none. When it is closed, its addresses leave the tables of the
  * device, and when it is opened again they may come back.
  */
 #include "testbench/scenarios/ethernet/neighbours.h"
@@ -69,6 +69,7 @@ static void own_addresses(struct tb *tb, struct tb_end *a)
 {
 	struct net_address tagged = ipv4_of(a), second = tagged;
 	const struct net_address plain = tagged;
+	uint64_t sent;
 
 	phase("own addresses");
 	tagged.ip[14] = 5;
@@ -86,6 +87,15 @@ static void own_addresses(struct tb *tb, struct tb_end *a)
 	steal(tb, a, &tagged, VLAN, second.ip);
 	expect_equal(net_neighbour(a->net, tagged.ip, VLAN), NEIGH_STALE);
 	expect_equal(net_neighbour(a->net, tagged.ip, VLAN_NONE), NEIGH_NONE);
+	/* a neighbour without a VLAN, whose question has a tag with a priority alone */
+	second = plain;
+	second.ip[15] = 98;
+	sent = tb_stat(a, "port1", "tx_frames");
+	steal(tb, a, &second, 0, plain.ip);
+	expect_equal(net_neighbour(a->net, second.ip, VLAN_NONE), NEIGH_STALE);
+	expect_stat(a, port1, tx_frames, sent + 1);
+	second = tagged;
+	second.ip[15] = 77;
 	must(net_address_remove(a->net, second.ip, VLAN));
 	tagged.ip[15] = (uint8_t)(a->host_index + 1);
 	must(net_address_remove(a->net, tagged.ip, VLAN));
