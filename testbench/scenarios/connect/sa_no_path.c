@@ -104,7 +104,7 @@ static void leave(struct tb *tb, struct tb_end *b, const union ib_gid *here,
 SCENARIO(sa_no_path, "the SA refuses a question for a path, and the asker hears of it",
 	 .no_qps = true, .any_packets = true)
 {
-	static const unsigned no_ports[] = {0, 9};
+	const unsigned no_ports[] = {0, 9, ib_device_of(a)->phys_port_cnt + 1};
 	union ib_gid here, there, nowhere;
 	struct sa_path_rec path = {0};
 	struct ib_sa_client client = {0};

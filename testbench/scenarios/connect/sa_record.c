@@ -51,6 +51,8 @@ struct got {
 	int status;
 	bool has_path;
 	struct sa_path_rec path;
+	const struct ib_sa_client *client; /* that asks, or NULL; how many queries it had then */
+	unsigned queries;
 };
 
 static unsigned answered;
@@ -64,6 +66,7 @@ static void path_came(int status, struct sa_path_rec *path, unsigned n, void *co
 	got->status = status;
 	got->paths = n;
 	got->has_path = path != NULL;
+	got->queries = got->client ? got->client->queries : 0;
 	if (path)
 		got->path = *path;
 }
@@ -142,7 +145,7 @@ static void fields(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const struct sa_path_rec rec = question_of(tb, b, a);
 	struct ib_sa_client client = {.queries = 9};
-	struct got got = {0};
+	struct got got = {.client = &client};
 	struct ib_sa_query *query;
 	const struct mad_hdr *hdr = sa_mad_hdr_const(&sa.asked);
 
@@ -154,6 +157,7 @@ static void fields(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(client.queries, 1);
 	pass_time(CFG_MS(1));
 	expect_equal(got.times, 1);
+	expect_equal(got.queries, 1); /* until the handler has returned */
 	expect_equal(client.queries, 0);
 	expect_equal((unsigned)got.status, 0);
 	expect_equal(got.paths, 1);
@@ -242,6 +246,7 @@ static void canceled(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	if (!still_right())
 		return;
 	ib_sa_cancel_query(numbers[2] + 1, queries[1]); /* not its number */
+	ib_sa_cancel_query(numbers[0], queries[1]);
 	ib_sa_cancel_query(numbers[0], queries[0]);
 	ib_sa_cancel_query(numbers[2], queries[2]);
 	expect_equal(got[0].times, 0);

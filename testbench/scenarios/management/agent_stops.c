@@ -43,6 +43,8 @@ static void handler_runs(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
 	struct handling h = {.platform = b->platform};
 
+	/* also one that is not the first */
+	must(drv_mad_serve(b->dev, PORT, OTHER_CLASS, handle, &h));
 	must(drv_mad_serve(b->dev, PORT, CLASS, handle, &h));
 	must(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad));
 	for (unsigned i = 0; i < 100 && !h.begun; i++)
@@ -50,6 +52,7 @@ static void handler_runs(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_equal(h.begun, 1);
 	drv_mad_unserve(b->dev, PORT, CLASS);
 	expect_equal(h.ended, 1);
+	drv_mad_unserve(b->dev, PORT, OTHER_CLASS);
 }
 
 /* How many more classes can be served. */
@@ -183,13 +186,17 @@ static void agent_busy(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct caller c = {
 		.end = a, .to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(b)}};
-	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0);
+	const struct drv_mad_addr to_smi = {.dlid = b->lid, .qpn = QPN_SMI};
+	struct smp mad = mad_of(CLASS, MAD_METHOD_SEND, 0),
+		   smp = mad_of(MAD_CLASS_SUBN_LID, MAD_METHOD_SEND, 0);
 
 	a->platform->ops->thread_start(a->platform, "caller", call, &c);
 	pass_time(CFG_US(20));
 	expect_true(c.begun && !c.ended);
 	for (unsigned i = 0; i < MADS && still_right(); i++)
 		must(drv_mad_send(a->dev, PORT, QPN_GSI, &c.to, &mad));
+	for (unsigned i = 0; !a->ethernet && i < MADS && still_right(); i++)
+		must(drv_mad_send(a->dev, PORT, QPN_SMI, &to_smi, &smp));
 	busy = (struct sender){.end = a, .to = c.to};
 	a->platform->ops->thread_start(a->platform, "sender", send_on_and_on, NULL);
 	pass_time(CFG_US(10));
