@@ -431,8 +431,15 @@ static void record_stored(struct own *o, struct holder *h, uintptr_t at, uintptr
 				   16);
 		if (h->kind == HOLDER_SRQ)
 			r->tail = r->head;
-		if (head - r->tail > ring_mask(r) + 1)
+		if (head - r->tail > ring_mask(r) + 1) {
+			checker_report(
+				o->c, &(struct breach){RULE_rq_overposted, object_of(h), pc, NULL},
+				"the counter of receives is %u, and was %u: it goes back, or "
+				"counts more than the %u that there is room for",
+				rq_dbrec_get_counter((const struct rq_dbrec *)record),
+				r->head & UINT16_MAX, ring_mask(r) + 1);
 			return;
+		}
 		for (; h->kind == HOLDER_SRQ && r->head != head; r->head++)
 			srq_receive_given(o, h);
 		while (r->head != head)
