@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ethernet ports: the tables of MACs, VLANs and GIDs, MTU and pause, by SET_PORT. As in Linux the
- * driver keeps a copy of each table and writes a whole one for each change. */
+ * driver keeps a copy of each table and writes a whole one for each change. A change holds eth_lock from
+ * the copy to the end of the command: what the firmware refuses is taken back before anybody else
+ * writes the table. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 
@@ -114,12 +116,14 @@ static int gid_set(struct drv_device *dev, unsigned port, unsigned index, const 
 	if (!mlx4_port_is_ethernet(dev, port) || index >= DRV_ETH_TABLE ||
 	    (gid && gid->version == 2 && !mlx4_has_roce_v2(dev)))
 		return -EINVAL;
+	drv_lock(dev, &dev->eth_lock);
 	was = dev->eth[port].gids[index];
 	dev->eth[port].gids[index] = gid ? *gid : none;
 	rc = gids_write(dev, port);
 	if (rc)
 		dev->eth[port].gids[index] = was;
-	else
+	drv_unlock(dev, &dev->eth_lock);
+	if (!rc)
 		drv_async_event(dev, &event);
 	return rc;
 }
@@ -150,7 +154,7 @@ static unsigned vlan_find(const struct drv_eth *eth, unsigned vid)
 	return i;
 }
 
-int mlx4_eth_vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsigned *index)
+static int vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsigned *index)
 {
 	struct drv_eth *eth = &dev->eth[port];
 	unsigned at = vlan_find(eth, vid);
@@ -172,10 +176,22 @@ int mlx4_eth_vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsig
 	return rc;
 }
 
+int mlx4_eth_vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsigned *index)
+{
+	int rc;
+
+	drv_lock(dev, &dev->eth_lock);
+	rc = vlan_get(dev, port, vid, index);
+	drv_unlock(dev, &dev->eth_lock);
+	return rc;
+}
+
 void mlx4_eth_vlan_put(struct drv_device *dev, unsigned port, unsigned index)
 {
+	drv_lock(dev, &dev->eth_lock);
 	if (!--dev->eth[port].vlan_users[index])
 		vlans_write(dev, port);
+	drv_unlock(dev, &dev->eth_lock);
 }
 
 int mlx4_eth_vlan_index(const struct drv_device *dev, unsigned port, unsigned vid)
@@ -186,15 +202,12 @@ int mlx4_eth_vlan_index(const struct drv_device *dev, unsigned port, unsigned vi
 }
 
 /* QPs name their source MAC by its place in the table, so they have the new one at once. */
-int mlx4_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
+static int mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
 {
-	struct drv_event event = {.type = IBV_EVENT_GID_CHANGE, .port = port};
 	struct drv_eth *eth = &dev->eth[port];
 	uint8_t was[MAC_BYTES];
 	int rc;
 
-	if (!mlx4_port_is_ethernet(dev, port) || mac_is_group(mac))
-		return -EINVAL;
 	memcpy(was, eth->mac, MAC_BYTES);
 	memcpy(eth->mac, mac, MAC_BYTES);
 	rc = macs_write(dev, port);
@@ -204,13 +217,26 @@ int mlx4_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MA
 	}
 	gids_default(dev, eth);
 	rc = gids_write(dev, port);
-	if (!rc) {
-		drv_async_event(dev, &event);
+	if (!rc)
 		return 0;
-	}
 	memcpy(eth->mac, was, MAC_BYTES);
 	gids_default(dev, eth);
 	macs_write(dev, port);
+	return rc;
+}
+
+int mlx4_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
+{
+	struct drv_event event = {.type = IBV_EVENT_GID_CHANGE, .port = port};
+	int rc;
+
+	if (!mlx4_port_is_ethernet(dev, port) || mac_is_group(mac))
+		return -EINVAL;
+	drv_lock(dev, &dev->eth_lock);
+	rc = mac_set(dev, port, mac);
+	drv_unlock(dev, &dev->eth_lock);
+	if (!rc)
+		drv_async_event(dev, &event);
 	return rc;
 }
 
@@ -243,9 +269,11 @@ int mlx4_eth_set(struct drv_device *dev, unsigned port, const struct drv_eth_con
 	eth_general_set_pprx(&mbox, config->pause_rx && !config->pfc_rx);
 	eth_general_set_pfctx(&mbox, config->pfc_tx);
 	eth_general_set_pfcrx(&mbox, config->pfc_rx);
+	drv_lock(dev, &dev->eth_lock);
 	rc = set_port(dev, port, SET_PORT_GENERAL, &mbox, sizeof(mbox));
 	if (!rc)
 		dev->eth[port].config = *config;
+	drv_unlock(dev, &dev->eth_lock);
 	return rc;
 }
 
@@ -260,6 +288,16 @@ int mlx4_eth_open(struct drv_device *dev, unsigned port, bool open)
 }
 
 /* --- bring-up --- */
+
+int drv_eths_init(struct drv_device *dev)
+{
+	return drv_mutex_init(dev, &dev->eth_lock);
+}
+
+void drv_eths_cleanup(struct drv_device *dev)
+{
+	drv_mutex_cleanup(dev, &dev->eth_lock);
+}
 
 int drv_eth_init(struct drv_device *dev, unsigned port)
 {

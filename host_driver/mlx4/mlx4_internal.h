@@ -430,6 +430,7 @@ struct drv_device {
 		uint16_t vlans[DRV_ETH_TABLE];
 		unsigned vlan_users[DRV_ETH_TABLE]; /* 0: the entry is free */
 	} eth[DRV_PORTS_MAX + 1];
+	struct drv_mutex eth_lock; /* held while an entry of eth and the device's are changed */
 	struct platform_waitq *port_waitq;
 	unsigned port_events;
 	void (*event_fn)(void *arg, const struct drv_event *event);
@@ -464,6 +465,8 @@ static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_tab
 
 /* Ethernet ports. drv_eth_suggested: the port is to be one. */
 bool drv_eth_suggested(const struct drv_device *dev, unsigned port);
+int drv_eths_init(struct drv_device *dev);
+void drv_eths_cleanup(struct drv_device *dev);
 int drv_eth_init(struct drv_device *dev, unsigned port);
 /* Tells the device which UDP port RoCE v2 has. */
 int drv_eth_roce_port(struct drv_device *dev);

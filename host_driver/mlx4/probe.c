@@ -349,6 +349,7 @@ static const struct stage stages[] = {
 	{"srqs", drv_srqs_init, drv_srqs_cleanup, true},
 	{"qps", drv_qps_init, drv_qps_cleanup, true},
 	{"multicast", drv_mcgs_init, drv_mcgs_cleanup, true},
+	{"ethernet tables", drv_eths_init, drv_eths_cleanup, true},
 	{"ports", drv_ports_init, ports_down, true},
 	{"baseline", baseline_up, NULL, false},
 	{"agents", agents_up, agents_down, true},

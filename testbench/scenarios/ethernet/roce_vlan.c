@@ -2,8 +2,9 @@
 /*
  * A GID of a VLAN: the frames that a queue pair sends from it carry the tag, 4 bytes more. A port that
  * has not joined the VLAN drops them; after it has joined they pass, and the answers are tagged, too.
+ * Two threads join at once; the device refuses the first one, and the port has joined by the second one.
  */
-#include "testbench/services.h"
+#include "testbench/harm.h"
 
 enum { VLAN = 5, SL = 3, INDEX = 4, LEN = 64, QKEY = 0x11111111, GRH_AREA = 40 };
 
@@ -27,12 +28,40 @@ static struct drv_rc_path path_on(struct tb_end *to, struct drv_qp *qp)
 	return path;
 }
 
+static struct joiner {
+	struct drv_device *dev;
+	bool done;
+	int rc;
+} joiners[2];
+
+static void join_thread(void *arg)
+{
+	struct joiner *j = arg;
+	unsigned index;
+
+	j->rc = drv_eth_vlan_get(j->dev, 1, VLAN, &index);
+	j->done = true;
+}
+
+static void join_at_once(struct tb *tb, struct tb_end *end)
+{
+	refuse_command(end, 1, HCR_STATUS_BAD_PARAM);
+	for (unsigned i = 0; i < 2; i++) {
+		joiners[i] = (struct joiner){.dev = end->dev};
+		end->platform->ops->thread_start(end->platform, "join", join_thread, &joiners[i]);
+	}
+	pass_time(CFG_MS(1));
+	expect_true(refuse_command(end, 0, 0));
+	expect_true(joiners[0].done && joiners[1].done);
+	expect_equal(joiners[0].rc, -EINVAL);
+	expect_equal(joiners[1].rc, 0);
+}
+
 static void join(struct tb *tb, struct tb_end *end)
 {
 	const struct drv_gid gid = vlan_gid(end);
-	unsigned index;
 
-	must(drv_eth_vlan_get(end->dev, 1, VLAN, &index));
+	join_at_once(tb, end);
 	must(drv_eth_gid_set(end->dev, 1, INDEX, &gid));
 	expect_event(end, IBV_EVENT_GID_CHANGE);
 }
