@@ -294,7 +294,7 @@ static int attr_to_drv(const struct ib_qp *qp, const struct ib_qp_attr *attr, un
 		       struct drv_qp_attr *a)
 {
 	const struct ib_device *device = qp->device;
-	const unsigned port = mask & IB_QP_PORT ? attr->port_num : 1;
+	const unsigned port = mask & IB_QP_PORT ? attr->port_num : qp->real_qp->port;
 
 	if (mask & IB_QP_PORT && (!attr->port_num || attr->port_num > device->phys_port_cnt))
 		return -EINVAL;
@@ -347,6 +347,8 @@ int ib_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned mask)
 		rc = ib_resolve_eth_dmac(qp->device, &a.ah_attr);
 	if (!rc)
 		rc = drv_qp_modify(qp->drv, &a, m);
+	if (!rc && m & IB_QP_PORT)
+		qp->real_qp->port = attr->port_num;
 	if (!rc && m & IB_QP_AV)
 		core_gid_hold(qp->device, &qp->real_qp->gid, &a.ah_attr);
 	if (!rc && to == IB_QPS_RESET) {
@@ -479,9 +481,11 @@ static int rcv_to_rtr(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned 
 	rc = drv_qp_modify(qp->drv, &a,
 			   IBV_QP_STATE | RCV_RTR | IBV_QP_MAX_DEST_RD_ATOMIC |
 				   (mask & RCV_OPTIONAL));
-	if (!rc)
-		core_gid_hold(qp->device, &qp->gid, &a.ah_attr);
-	return rc;
+	if (rc)
+		return rc;
+	qp->port = attr->port_num;
+	core_gid_hold(qp->device, &qp->gid, &a.ah_attr);
+	return 0;
 }
 
 int ib_alloc_xrc_rcv_qp(struct ib_xrcd *xrcd, const struct ib_qp_attr *attr, unsigned mask,

@@ -75,14 +75,19 @@ static int ah(struct kv *x, unsigned port, unsigned index, int result)
 	return IS_ERR(made) ? (int)PTR_ERR(made) : rdma_destroy_ah(made, 0);
 }
 
-/* A step of the queue pair with that P_Key, and back. */
-static int pkey_of_qp(struct kv *x, unsigned port, unsigned index)
+/* A step of the queue pair with that P_Key, at once or after a step with the first one, and back. */
+static int pkey_of_qp(struct kv *x, unsigned port, unsigned index, bool later)
 {
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT, .port_num = (uint8_t)port, .pkey_index = (uint16_t)index};
-	const int rc = ib_modify_qp(
-		x->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT,
+				  .port_num = (uint8_t)port,
+				  .pkey_index = later ? 0 : (uint16_t)index};
+	int rc = ib_modify_qp(x->qp, &attr,
+			      IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 
+	if (!rc && later) {
+		attr.pkey_index = (uint16_t)index;
+		rc = ib_modify_qp(x->qp, &attr, IB_QP_PKEY_INDEX);
+	}
 	attr.qp_state = IB_QPS_RESET;
 	return rc ? rc : ib_modify_qp(x->qp, &attr, IB_QP_STATE);
 }
@@ -107,8 +112,10 @@ static void tables(struct tb *tb, struct kv *x)
 			must_fail(beyond, ib_query_pkey(x->device, port, PKEYS, &pkey));
 			must(ah(x, port, GIDS - 1, 0));
 			must_fail(beyond, ah(x, port, GIDS, beyond));
-			must(pkey_of_qp(x, port, PKEYS - 1));
-			must_fail(beyond, pkey_of_qp(x, port, PKEYS));
+			for (unsigned later = 0; later < 2; later++) {
+				must(pkey_of_qp(x, port, PKEYS - 1, later));
+				must_fail(beyond, pkey_of_qp(x, port, PKEYS, later));
+			}
 		}
 		*attrs = kept;
 	}

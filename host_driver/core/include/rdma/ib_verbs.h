@@ -528,6 +528,7 @@ struct ib_qp {
 	void (*event_handler)(struct ib_event *event, void *qp_context);
 	void *qp_context;
 	uint32_t qp_num;
+	unsigned port; /* of the real QP: the port that it was given last; 0: none yet */
 	enum ib_qp_type qp_type;
 	enum ib_sig_type sq_sig_type;
 	bool dying;             /* being destroyed: its events are dropped */
