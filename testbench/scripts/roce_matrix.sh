@@ -37,7 +37,7 @@ export -f run_one
 if [ $# -gt 0 ]; then
 	scenarios=("$@")
 else
-	mapfile -t scenarios < <("$O/hcasim" list | sed 's/  .*//' | grep -vxF -f <(basename -s .c -a testbench/scenarios/ethernet/*.c))
+	mapfile -t scenarios < <("$O/hcasim" list | sed 's/  .*//' | grep -vxF -f <(sed -nE 's/^SCENARIO\((\w+),.*/\1/p' testbench/scenarios/ethernet/*.c))
 	for s in $(sed 's/ .*//' "$table"); do
 		[[ " ${scenarios[*]} " = *" $s "* ]] || { echo "$table: $s is no scenario" && exit 1; }
 	done
