@@ -160,9 +160,11 @@ static void mra_again(struct tb *tb, const struct sa_path_rec *path)
 	ends(tb, c);
 }
 
-/* Host a asks twice, and b itself has the same number. */
+/* Host a asks twice, and b itself has the same number. When the answer has been lost, a asks anew, and the id that
+ * has answered is still there. */
 static void questions(struct tb *tb, struct conn *listener)
 {
+	const struct ib_cm_sidr_rep_param found = {.qp_num = QPN, .status = IB_SIDR_SUCCESS};
 	struct ib_cm_id *id;
 
 	phase("questions with the same number");
@@ -178,9 +180,16 @@ static void questions(struct tb *tb, struct conn *listener)
 	expect_cm(listener, IB_CM_SIDR_REQ_RECEIVED);
 	if (!still_right())
 		return;
-	ib_destroy_cm_id(id);
+	ib_destroy_cm_id(listener->last.id);
+	must(ib_send_cm_sidr_rep(id, &found));
+	next(tb, CM_ATTR_SIDR_REP);
+	say_question(tb, my.end, MINE);
+	expect_cm(listener, IB_CM_SIDR_REQ_RECEIVED);
+	if (!still_right())
+		return;
 	ib_destroy_cm_id(listener->last.id);
 	next(tb, CM_ATTR_SIDR_REP);
+	ib_destroy_cm_id(id);
 	nothing(tb);
 }
 

@@ -2,9 +2,10 @@
 /*
  * An id is destroyed while a message for it is looked at: a listener while it is a REQ, one end of a connection
  * while it is a LAP. The P_Key table is read for both, which takes its time, and the moment moves on from
- * round to round. The peer hears what it must, and nobody uses what is gone.
+ * round to round. The peer hears what it must, and nobody uses what is gone. In the same way the subnet manager
+ * moves to another LID while the port is looked at: the next question goes there.
  */
-/* behaviours: IBA-12.6.7-reject-reasons */
+/* behaviours: IBA-12.6.7-reject-reasons IBA-15.2.5.16-path-record */
 #include "testbench/connect.h"
 #include "testbench/kernel_verbs.h"
 #include "testbench/manage.h"
@@ -16,7 +17,9 @@ enum {
 	INDEX_B = 3,
 	PORT = 1,
 	ROUNDS = 40,
-	STEP_US = 2
+	STEP_US = 2,
+	NOBODY = 0x77, /* a LID */
+	TRY_MS = 1
 };
 
 static int refuses(struct ib_cm_id *id, const struct ib_cm_event *event)
@@ -57,7 +60,61 @@ static void end_goes(struct tb *tb, struct tb_end *a, struct conn *listener,
 	conn_end(client);
 }
 
-SCENARIO(cm_goes_meanwhile, "ids are destroyed while messages for them are looked at",
+/* --- a subnet manager that moves --- */
+
+static struct asker {
+	struct platform *platform;
+	struct ib_device *device;
+	uint64_t after_ps;
+	struct ib_sa_client client;
+	struct ib_sa_query *query;
+	bool answered;
+} asker;
+
+static void path_came(int status, struct sa_path_rec *path, unsigned num, void *arg)
+{
+	((struct asker *)arg)->answered = true;
+}
+
+static void ask_later(void *arg)
+{
+	struct asker *k = arg;
+	struct sa_path_rec rec = {.numb_path = 1};
+
+	k->platform->ops->sleep_ps(k->platform, k->after_ps);
+	ib_sa_path_rec_get(&k->client, k->device, PORT, &rec, IB_SA_PATH_REC_NUMB_PATH, TRY_MS,
+			   GFP_KERNEL, path_came, k, &k->query);
+}
+
+/* Tells the port at the other end of a's cable where the subnet manager is. */
+static void manager_moves(struct tb *tb, struct tb_end *a, unsigned lid)
+{
+	struct port_info info;
+	struct smp answer;
+
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = 1);
+	info = port_info_to_set(&answer);
+	port_info_set_sm_lid(&info, lid);
+	port_info_set_client_rereg(&info, 1);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = PORT,
+	    .hops = 1, .data = &info);
+}
+
+static void manager_comes(struct tb *tb, struct tb_end *a, struct tb_end *b, uint64_t after_ps)
+{
+	struct sa_path_rec path;
+
+	manager_moves(tb, a, NOBODY);
+	asker = (struct asker){b->platform, ib_device_of(b), .after_ps = after_ps};
+	b->platform->ops->thread_start(b->platform, "asks", ask_later, &asker);
+	manager_moves(tb, a, a->lid);
+	pass_time(CFG_MS(10));
+	expect_true(asker.answered);
+	ask_path(b, &path);
+}
+
+SCENARIO(cm_goes_meanwhile,
+	 "ids are destroyed while messages for them are looked at, and the manager moves",
 	 .no_qps = true, .any_packets = true)
 {
 	struct conn *listener, *client;
@@ -80,4 +137,8 @@ SCENARIO(cm_goes_meanwhile, "ids are destroyed while messages for them are looke
 		end_goes(tb, a, listener, &path, i * CFG_US(STEP_US));
 	conn_end(client);
 	conn_end(listener);
+	phase("a subnet manager");
+	ignore_events(b);
+	for (unsigned i = 0; i < ROUNDS && still_right(); i++)
+		manager_comes(tb, a, b, i * CFG_US(STEP_US));
 }
