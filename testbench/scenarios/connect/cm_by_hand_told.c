@@ -10,6 +10,16 @@
 
 enum { INFO_LONG = 100, LONG_AGO_MS = 80, SL = 3, OWN = 0x4711 };
 
+/* It asks for a service, and this is what answers it. */
+static void asks(struct tb *tb, struct conn *c, const struct ib_cm_sidr_req_param *sidr,
+		 struct smp *answer)
+{
+	must(ib_send_cm_sidr_req(c->id, sidr));
+	next(tb, CM_ATTR_SIDR_REQ);
+	to_send(answer, CM_ATTR_SIDR_REP);
+	cm_sidr_rep_set_request_id((struct cm_sidr_rep *)answer, be32toh(c->id->local_id));
+}
+
 /* Additional information is no longer than its field. */
 static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_rec *path)
 {
@@ -46,10 +56,7 @@ static void lengths(struct tb *tb, struct conn *listener, const struct sa_path_r
 	my.n = my.taken = 0;
 	if (!still_right())
 		return;
-	must(ib_send_cm_sidr_req(c->id, &sidr));
-	next(tb, CM_ATTR_SIDR_REQ);
-	to_send(&smp, CM_ATTR_SIDR_REP);
-	cm_sidr_rep_set_request_id((struct cm_sidr_rep *)&smp, be32toh(c->id->local_id));
+	asks(tb, c, &sidr, &smp);
 	cm_sidr_rep_set_info_length((struct cm_sidr_rep *)&smp, INFO_LONG);
 	send_mad(tb, my.end, &smp);
 	expect_cm(c, IB_CM_SIDR_REP_RECEIVED);
@@ -81,10 +88,7 @@ static void questions(struct tb *tb, struct conn *listener, const struct sa_path
 	c = conn_new(my.to);
 	if (!still_right())
 		return;
-	must(ib_send_cm_sidr_req(c->id, &sidr));
-	next(tb, CM_ATTR_SIDR_REQ);
-	to_send(&smp, CM_ATTR_SIDR_REP);
-	cm_sidr_rep_set_request_id((struct cm_sidr_rep *)&smp, be32toh(c->id->local_id));
+	asks(tb, c, &sidr, &smp);
 	send_mad(tb, my.end, &smp);
 	expect_cm(c, IB_CM_SIDR_REP_RECEIVED);
 	pass_time(CFG_MS(LONG_AGO_MS));
