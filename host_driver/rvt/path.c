@@ -12,13 +12,12 @@
 
 #include <errno.h>
 
-/* Mbit/s of a lane, with its coding. */
-enum { SDR = 2500, DDR = 5000, QDR = 10000, FDR = 14062, EDR = 25781, HDR = 53125 };
+enum { SDR_MBPS = 2500 };
 
 bool rvt_path_slower(struct rvt_qp *qp, const struct drv_ah_attr *ah)
 {
 	static const unsigned rates[] = {
-#define R(code, speed, lanes) [code] = (speed) * (lanes),
+#define R(code, mbps, multiple, speed, lanes) [code] = mbps,
 		STATIC_RATES(R)
 #undef R
 	};
@@ -33,7 +32,7 @@ bool rvt_path_slower(struct rvt_qp *qp, const struct drv_ah_attr *ah)
 		return false;
 	/* a speed's code is the multiple of SDR, up to QDR, the fastest of these devices */
 	return port.active_width < ARRAY_SIZE(lanes) &&
-	       rate < port.active_speed * SDR * lanes[port.active_width];
+	       rate < port.active_speed * SDR_MBPS * lanes[port.active_width];
 }
 
 /* The packet's addresses are those that the queue pair sends with, exchanged (IBA 9.6.1.5). */

@@ -5,6 +5,7 @@
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 #include "model/interface/macros.h"
+#include "model/interface/static_rates.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,22 +65,15 @@ static bool selects(bool asked, unsigned selector, bool valued, unsigned value, 
 	}
 }
 
-/* The codes of rates are not in the order of the rates. */
 static unsigned mbps_of(unsigned rate)
 {
-	static const unsigned mbps[] = {
-		[IB_RATE_2_5_GBPS] = 2500,   [IB_RATE_5_GBPS] = 5000,
-		[IB_RATE_10_GBPS] = 10000,   [IB_RATE_14_GBPS] = 14062,
-		[IB_RATE_20_GBPS] = 20000,   [IB_RATE_25_GBPS] = 25781,
-		[IB_RATE_30_GBPS] = 30000,   [IB_RATE_40_GBPS] = 40000,
-		[IB_RATE_56_GBPS] = 56250,   [IB_RATE_60_GBPS] = 60000,
-		[IB_RATE_80_GBPS] = 80000,   [IB_RATE_100_GBPS] = 103125,
-		[IB_RATE_112_GBPS] = 112500, [IB_RATE_120_GBPS] = 120000,
-		[IB_RATE_168_GBPS] = 168750, [IB_RATE_200_GBPS] = 206250,
-		[IB_RATE_300_GBPS] = 309375,
+	static const unsigned rates[] = {
+#define R(code, mbps, multiple, speed, lanes) [code] = mbps,
+		STATIC_RATES(R)
+#undef R
 	};
 
-	return rate < ARRAY_SIZE(mbps) ? mbps[rate] : 0;
+	return rate < ARRAY_SIZE(rates) ? rates[rate] : 0;
 }
 
 /* A LID beyond a port's base LID stands for another path to that port. The record has the LIDs that

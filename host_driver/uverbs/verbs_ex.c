@@ -2,6 +2,7 @@
 /* The library: extended completion queues, and queries of devices, GIDs and rates. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
+#include "model/interface/static_rates.h"
 
 #include <infiniband/driver.h>
 
@@ -147,20 +148,11 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
 
 static const struct {
 	enum ibv_rate rate;
-	int mult, mbps; /* mult -1: the rate is no multiple of the base rate */
+	int mbps, mult;
 } rates[] = {
-	{IBV_RATE_2_5_GBPS, 1, 2500},       {IBV_RATE_5_GBPS, 2, 5000},
-	{IBV_RATE_10_GBPS, 4, 10000},       {IBV_RATE_20_GBPS, 8, 20000},
-	{IBV_RATE_30_GBPS, 12, 30000},      {IBV_RATE_40_GBPS, 16, 40000},
-	{IBV_RATE_60_GBPS, 24, 60000},      {IBV_RATE_80_GBPS, 32, 80000},
-	{IBV_RATE_120_GBPS, 48, 120000},    {IBV_RATE_14_GBPS, -1, 14062},
-	{IBV_RATE_56_GBPS, -1, 56250},      {IBV_RATE_112_GBPS, -1, 112500},
-	{IBV_RATE_168_GBPS, -1, 168750},    {IBV_RATE_25_GBPS, -1, 25781},
-	{IBV_RATE_100_GBPS, -1, 103125},    {IBV_RATE_200_GBPS, -1, 206250},
-	{IBV_RATE_300_GBPS, -1, 309375},    {IBV_RATE_28_GBPS, 11, 28125},
-	{IBV_RATE_50_GBPS, 20, 53125},      {IBV_RATE_400_GBPS, 160, 425000},
-	{IBV_RATE_600_GBPS, 240, 637500},   {IBV_RATE_800_GBPS, 320, 850000},
-	{IBV_RATE_1200_GBPS, 480, 1275000},
+#define R(code, mbps, multiple, speed, lanes) {code, mbps, multiple},
+	STATIC_RATES(R)
+#undef R
 };
 
 enum { RATES = ARRAY_SIZE(rates) };

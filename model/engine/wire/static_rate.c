@@ -35,7 +35,7 @@ struct rate {
 };
 
 static const struct rate rates[] = {
-#define R(code, speed, lanes) [code] = {CFG_SPEED_##speed, lanes},
+#define R(code, mbps, multiple, speed, lanes) [code] = {CFG_SPEED_##speed, lanes},
 	STATIC_RATES(R)
 #undef R
 };
