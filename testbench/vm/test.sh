@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
-#   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs (or some of them, such as seeds.owner_bit), `storage` NVMe, iSER, SRP and NFS,
+#   test.sh [CHECK...]   all by default; `probe` and `opensm` come before any other of the first guests; `short` means those of make test, `seeds` the seeded bugs (or some of them, such as seeds.owner_bit), `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `qib_pair` ib_qib against itself (or some of it, such as qib_pair.qib_cm), `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
@@ -71,6 +71,14 @@ seeds.*) seeds=("${@#seeds.}") wanted=(); set -- seeds ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 qib_pair.*) qib_pair=("${@#qib_pair.}") wanted=(); set -- qib_pair ;;
 *) [ -z "${title[$1]:-}" ] || wanted=() ;;
+esac
+for check in "${wanted[@]}"; do
+	declare -F "check_$check" >/dev/null || die "no such check: $check; expected one of: ${full[*]} ${!title[*]}"
+done
+# probe loads the driver and opensm brings the ports up: the others stand on them
+case ${wanted[*]-} in
+'' | probe) ;;
+*) wanted=(probe opensm $(printf '%s\n' "${wanted[@]}" | grep -vxE 'probe|opensm')) ;;
 esac
 
 results=$O/vm-test/results.csv
