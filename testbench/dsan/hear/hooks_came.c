@@ -5,13 +5,14 @@
  * because its answer was lost must be answered again.
  */
 #include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/hear/came.h"
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/hear/messages.h"
 #include "testbench/dsan/hear/wrote.h"
 #include "testbench/dsan/mads/connections.h"
 
-#include "host_driver/cm/cma_impl.h"
+#include "host_driver/cm/cm.h"
 #include "model/interface/cm.h"
 #include "model/interface/macros.h"
 
@@ -20,114 +21,9 @@
 
 #include <string.h>
 
-/* The message that a device's thread handles. */
-struct came {
-	struct checker *c;
-	struct smp *mad; /* NULL: none */
-};
-
-static struct came handled[DEVICES];
-
-/* What is told of a message: a member of a structure, and the field of the message behind it. */
-struct told {
-	const char *name;
-	const void *at;
-	size_t bytes;
-	uint64_t is, says;
-};
-
-#define TOLD(structure, member, said)                                                              \
-	(struct told)                                                                              \
-	{                                                                                          \
-#member, &(structure)->member, sizeof((structure)->member),                        \
-			(uint64_t)(structure)->member, said                                        \
-	}
-
-static struct came *came_of(const struct platform *p)
-{
-	return &handled[p->host % DEVICES];
-}
-
-static unsigned attr_of(const struct came *came)
-{
-	return mad_hdr_get_attr_id(smp_hdr_const(came->mad));
-}
-
-/* `at` was written by the function to name; if nobody has, the functions that ran last are told. */
-static void differs(const struct came *came, const char *who, const char *what, uint64_t is,
-		    uint64_t says, const void *at, size_t bytes)
-{
-	const void *pc = wrote_find((uintptr_t)at, bytes);
-	char names[ENTERED_CHARS] = "";
-
-	if (!pc)
-		entered_format(names);
-	came->c->tell(came->c, &(struct breach){RULE_event_differs, {0}, pc, NULL},
-		      "%s of a message that came (attribute 0x%x) says %s 0x%llx, and in the "
-		      "message it is "
-		      "0x%llx%s%s",
-		      who, attr_of(came), what, (unsigned long long)is, (unsigned long long)says,
-		      pc ? "" : "; these ran last: ", names);
-}
-
-static bool told_check(const struct came *came, const char *who, const struct told *told, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (told[i].is == told[i].says)
-			continue;
-		differs(came, who, told[i].name, told[i].is, told[i].says, told[i].at,
-			told[i].bytes);
-		return false;
-	}
-	return true;
-}
-
-static void bytes_told(const struct came *came, const char *who, const char *what, const void *is,
-		       const void *says, size_t bytes, const void *at)
-{
-	if (memcmp(is, says, bytes))
-		differs(came, who, what, *(const uint8_t *)is, *(const uint8_t *)says, at, bytes);
-}
-
 /* --- events of ib_cm --- */
 
 #define HANDLER "the event for the handler"
-
-/* What each message is told as, and the room of its private data, with which it ends. */
-static const struct kind {
-	unsigned attr;
-	enum ib_cm_event_type event;
-	size_t room;
-} kinds[] = {
-#define KIND(ATTR, event, type)                                                                    \
-	{                                                                                          \
-		CM_ATTR_##ATTR, event, type##_private_data_size                                    \
-	}
-	KIND(REQ, IB_CM_REQ_RECEIVED, cm_req),
-	KIND(MRA, IB_CM_MRA_RECEIVED, cm_mra),
-	KIND(REJ, IB_CM_REJ_RECEIVED, cm_rej),
-	KIND(REP, IB_CM_REP_RECEIVED, cm_rep),
-	KIND(RTU, IB_CM_RTU_RECEIVED, cm_rtu),
-	KIND(DREQ, IB_CM_DREQ_RECEIVED, cm_dreq),
-	KIND(DREP, IB_CM_DREP_RECEIVED, cm_drep),
-	KIND(SIDR_REQ, IB_CM_SIDR_REQ_RECEIVED, cm_sidr_req),
-	KIND(SIDR_REP, IB_CM_SIDR_REP_RECEIVED, cm_sidr_rep),
-	KIND(LAP, IB_CM_LAP_RECEIVED, cm_lap),
-	KIND(APR, IB_CM_APR_RECEIVED, cm_apr),
-};
-
-static const uint8_t *data_of(const struct came *came, const struct kind *kind)
-{
-	return (const uint8_t *)(came->mad + 1) - kind->room;
-}
-
-static const struct kind *kind_of(unsigned attr)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].attr == attr)
-			return &kinds[i];
-	return NULL;
-}
 
 /* In the direction from here to the peer: what the peer calls local is remote here. */
 static void path_told(const struct came *came, const struct sa_path_rec *is,
@@ -150,12 +46,12 @@ static void path_told(const struct came *came, const struct sa_path_rec *is,
 		TOLD(is, mtu, cm_req_get_path_mtu(req)),
 	};
 
-	if (!told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+	if (!came_told(came, HANDLER, told, ARRAY_SIZE(told)))
 		return;
-	bytes_told(came, HANDLER, "the path's DGID", is->dgid.raw, cm_path_local_gid_cptr(said),
-		   sizeof(is->dgid), &is->dgid);
-	bytes_told(came, HANDLER, "the path's SGID", is->sgid.raw, cm_path_remote_gid_cptr(said),
-		   sizeof(is->sgid), &is->sgid);
+	came_bytes_told(came, HANDLER, "the path's DGID", is->dgid.raw,
+			cm_path_local_gid_cptr(said), sizeof(is->dgid), &is->dgid);
+	came_bytes_told(came, HANDLER, "the path's SGID", is->sgid.raw,
+			cm_path_remote_gid_cptr(said), sizeof(is->sgid), &is->sgid);
 }
 
 static void req_told(const struct came *came, const struct ib_cm_req_event_param *p)
@@ -177,7 +73,7 @@ static void req_told(const struct came *came, const struct ib_cm_req_event_param
 		TOLD(p, pkey, cm_req_get_pkey(req)),
 	};
 
-	if (!told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+	if (!came_told(came, HANDLER, told, ARRAY_SIZE(told)))
 		return;
 	path_told(came, p->primary_path, cm_req_primary_const(req), req);
 	if (p->alternate_path)
@@ -201,7 +97,7 @@ static void rep_told(const struct came *came, const struct ib_cm_rep_event_param
 		TOLD(p, srq, cm_rep_get_srq(rep)),
 	};
 
-	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+	came_told(came, HANDLER, told, ARRAY_SIZE(told));
 }
 
 /* The length of additional information, of which there is no more than fits. */
@@ -219,7 +115,7 @@ static void rej_told(const struct came *came, const struct ib_cm_rej_event_param
 		TOLD(p, ari, (uint64_t)(uintptr_t)cm_rej_ari_cptr(rej)),
 	};
 
-	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+	came_told(came, HANDLER, told, ARRAY_SIZE(told));
 }
 
 static void lap_told(const struct came *came, const struct sa_path_rec *is)
@@ -238,12 +134,12 @@ static void lap_told(const struct came *came, const struct sa_path_rec *is)
 		TOLD(is, rate, cm_lap_path_get_packet_rate(said)),
 	};
 
-	if (!told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+	if (!came_told(came, HANDLER, told, ARRAY_SIZE(told)))
 		return;
-	bytes_told(came, HANDLER, "the path's DGID", is->dgid.raw, cm_lap_path_local_gid_cptr(said),
-		   sizeof(is->dgid), &is->dgid);
-	bytes_told(came, HANDLER, "the path's SGID", is->sgid.raw,
-		   cm_lap_path_remote_gid_cptr(said), sizeof(is->sgid), &is->sgid);
+	came_bytes_told(came, HANDLER, "the path's DGID", is->dgid.raw,
+			cm_lap_path_local_gid_cptr(said), sizeof(is->dgid), &is->dgid);
+	came_bytes_told(came, HANDLER, "the path's SGID", is->sgid.raw,
+			cm_lap_path_remote_gid_cptr(said), sizeof(is->sgid), &is->sgid);
 }
 
 static void apr_told(const struct came *came, const struct ib_cm_apr_event_param *p)
@@ -255,7 +151,7 @@ static void apr_told(const struct came *came, const struct ib_cm_apr_event_param
 		TOLD(p, apr_info, (uint64_t)(uintptr_t)cm_apr_info_cptr(apr)),
 	};
 
-	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+	came_told(came, HANDLER, told, ARRAY_SIZE(told));
 }
 
 static void sidr_req_told(const struct came *came, const struct ib_cm_sidr_req_event_param *p)
@@ -266,7 +162,7 @@ static void sidr_req_told(const struct came *came, const struct ib_cm_sidr_req_e
 		TOLD(p, pkey, cm_sidr_req_get_pkey(req)),
 	};
 
-	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+	came_told(came, HANDLER, told, ARRAY_SIZE(told));
 }
 
 static void sidr_rep_told(const struct came *came, const struct ib_cm_sidr_rep_event_param *p)
@@ -281,7 +177,7 @@ static void sidr_rep_told(const struct came *came, const struct ib_cm_sidr_rep_e
 		TOLD(p, info, (uint64_t)(uintptr_t)cm_sidr_rep_info_cptr(rep)),
 	};
 
-	told_check(came, HANDLER, told, ARRAY_SIZE(told));
+	came_told(came, HANDLER, told, ARRAY_SIZE(told));
 }
 
 static void fields_told(const struct came *came, const struct ib_cm_event *event)
@@ -299,10 +195,10 @@ static void fields_told(const struct came *came, const struct ib_cm_event *event
 		rej_told(came, &event->param.rej_rcvd);
 		break;
 	case IB_CM_MRA_RECEIVED:
-		told_check(came, HANDLER,
-			   &TOLD(&event->param.mra_rcvd, service_timeout,
-				 cm_mra_get_service_timeout(mra)),
-			   1);
+		came_told(came, HANDLER,
+			  &TOLD(&event->param.mra_rcvd, service_timeout,
+				cm_mra_get_service_timeout(mra)),
+			  1);
 		break;
 	case IB_CM_LAP_RECEIVED:
 		lap_told(came, event->param.lap_rcvd.alternate_path);
@@ -324,17 +220,17 @@ static void fields_told(const struct came *came, const struct ib_cm_event *event
 /* Source: Linux cm_format_req_event, cm_format_rep_event, cm_rej_handler and their neighbours */
 static void event_check(const struct came *came, const struct ib_cm_event *event)
 {
-	const struct kind *kind = kind_of(attr_of(came));
+	const struct came_kind *kind = came_kind(came_attr(came));
 	const struct told told[] = {
 		TOLD(event, event, kind->event),
-		TOLD(event, private_data, (uintptr_t)data_of(came, kind)),
+		TOLD(event, private_data, (uintptr_t)came_data(came, kind)),
 		TOLD(event, private_data_len, kind->room),
 	};
 
 	/* the message ends what the id had under way, and is not told itself */
 	if (event->event == IB_CM_REQ_ERROR)
 		return;
-	if (told_check(came, HANDLER, told, ARRAY_SIZE(told)))
+	if (came_told(came, HANDLER, told, ARRAY_SIZE(told)))
 		fields_told(came, event);
 }
 
@@ -395,183 +291,6 @@ void handlers_destroy_check(const struct cm_id *id, const void *pc)
 				"a handler destroys the id of connection management that it runs "
 				"for, and so it waits for its own end");
 	}
-}
-
-/* --- events of rdma_cm --- */
-
-#define PROGRAM "the event for the program"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The peer's address as the header of the REQ has it. Source: IBA annex A11 */
-static void address_told(const struct came *came, const char *what,
-			 const struct sockaddr_storage *is, const uint8_t says[16], unsigned ipv)
-{
-	const bool v4 = ipv == 4;
-	const void *at = v4 ? (const void *)&((const struct sockaddr_in *)is)->sin_addr
-			    : (const void *)&((const struct sockaddr_in6 *)is)->sin6_addr;
-
-	if (is->ss_family != (v4 ? AF_INET : AF_INET6))
-		differs(came, PROGRAM, "the family of an address", is->ss_family,
-			v4 ? AF_INET : AF_INET6, &is->ss_family, sizeof(is->ss_family));
-	else
-		bytes_told(came, PROGRAM, what, at, says + (v4 ? 12 : 0), v4 ? 4 : 16, at);
-}
-
-static void request_told(const struct came *came, const struct cma_id *id,
-			 const struct rdma_conn_param *p)
-{
-	const struct drv_device_attr *limits = &id->cm->device->attrs;
-	const struct cm_req *req = (const void *)came->mad;
-	const struct told told[] = {
-		TOLD(p, qp_num, cm_req_get_local_qpn(req)),
-		TOLD(p, flow_control, cm_req_get_flow_control(req)),
-		TOLD(p, retry_count, cm_req_get_retry_count(req)),
-		TOLD(p, rnr_retry_count, cm_req_get_rnr_retry_count(req)),
-		TOLD(p, srq, cm_req_get_srq(req)),
-		TOLD(p, responder_resources,
-		     least(cm_req_get_initiator_depth(req), limits->max_dest_rd_atomic)),
-		TOLD(p, initiator_depth,
-		     least(cm_req_get_responder_resources(req), limits->max_rd_atomic)),
-	};
-
-	told_check(came, PROGRAM, told, ARRAY_SIZE(told));
-}
-
-static void requested(const struct came *came, const struct cma_id *id, const union cma_param *p)
-{
-	const struct kind *kind = kind_of(attr_of(came));
-	const struct cm_ip *ip = (const void *)data_of(came, kind);
-	/* IBA annex A11: port space and port. */
-	const uint64_t service =
-		id->ud ? cm_sidr_req_get_service_id(
-				 (const struct cm_sidr_req *)(const void *)came->mad)
-		       : cm_req_get_service_id((const struct cm_req *)(const void *)came->mad);
-	const struct told told[] = {
-		{"the private data", &p->conn.private_data, sizeof(p->conn.private_data),
-		 (uintptr_t)p->conn.private_data, (uintptr_t)(ip + 1)},
-		{"the length of the private data", &p->conn.private_data_len,
-		 sizeof(p->conn.private_data_len), p->conn.private_data_len,
-		 kind->room - sizeof(*ip)},
-		{"the peer's port", &((const struct sockaddr_in *)&id->dst)->sin_port,
-		 sizeof(in_port_t), cma_port(&id->dst), cm_ip_get_src_port(ip)},
-		{"the own port", &((const struct sockaddr_in *)&id->src)->sin_port,
-		 sizeof(in_port_t), cma_port(&id->src), service & UINT16_MAX},
-		{"the port space", &id->ps, sizeof(id->ps), id->ps, service >> 16},
-	};
-
-	if (!told_check(came, PROGRAM, told, ARRAY_SIZE(told)))
-		return;
-	address_told(came, "the peer's address", &id->dst, cm_ip_src_cptr(ip), cm_ip_get_ipv(ip));
-	address_told(came, "the own address", &id->src, cm_ip_dst_cptr(ip), cm_ip_get_ipv(ip));
-	if (!id->ud)
-		request_told(came, id, &p->conn);
-}
-
-static void responded(const struct came *came, const struct rdma_conn_param *p)
-{
-	const struct cm_rep *rep = (const void *)came->mad;
-	const struct told told[] = {
-		TOLD(p, qp_num, cm_rep_get_local_qpn(rep)),
-		TOLD(p, flow_control, cm_rep_get_flow_control(rep)),
-		TOLD(p, rnr_retry_count, cm_rep_get_rnr_retry_count(rep)),
-		TOLD(p, srq, cm_rep_get_srq(rep)),
-		TOLD(p, responder_resources, cm_rep_get_initiator_depth(rep)),
-		TOLD(p, initiator_depth, cm_rep_get_responder_resources(rep)),
-	};
-
-	told_check(came, PROGRAM, told, ARRAY_SIZE(told));
-}
-
-static void resolved(const struct came *came, const struct rdma_ud_param *p)
-{
-	const struct cm_sidr_rep *rep = (const void *)came->mad;
-	const struct told told[] = {
-		TOLD(p, qp_num, cm_sidr_rep_get_qpn(rep)),
-		TOLD(p, qkey, cm_sidr_rep_get_qkey(rep)),
-	};
-
-	told_check(came, PROGRAM, told, ARRAY_SIZE(told));
-}
-
-/* What a program hears of each message. Source: Linux cma_ib_handler, cma_sidr_rep_handler */
-static bool event_fits(unsigned attr, enum rdma_cm_event_type type)
-{
-	switch (attr) {
-	case CM_ATTR_REQ:
-	case CM_ATTR_SIDR_REQ:
-		return type == RDMA_CM_EVENT_CONNECT_REQUEST;
-	case CM_ATTR_REP:
-		return type == RDMA_CM_EVENT_CONNECT_RESPONSE || type == RDMA_CM_EVENT_UNREACHABLE;
-	case CM_ATTR_RTU:
-		return type == RDMA_CM_EVENT_ESTABLISHED;
-	case CM_ATTR_REJ:
-		return type == RDMA_CM_EVENT_REJECTED;
-	case CM_ATTR_DREQ:
-	case CM_ATTR_DREP:
-		return type == RDMA_CM_EVENT_DISCONNECTED;
-	case CM_ATTR_SIDR_REP:
-		return type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_UNREACHABLE ||
-		       type == RDMA_CM_EVENT_ADDR_ERROR;
-	default:
-		return false;
-	}
-}
-
-static void program_told(const struct came *came, const struct cma_id *id,
-			 enum rdma_cm_event_type type, int status, const union cma_param *p)
-{
-	const struct cm_rej *rej = (const void *)came->mad;
-
-	if (!event_fits(attr_of(came), type))
-		differs(came, PROGRAM, rdma_event_str(type), type, attr_of(came), NULL, 0);
-	else if (type == RDMA_CM_EVENT_REJECTED && (unsigned)status != cm_rej_get_reason(rej))
-		differs(came, PROGRAM, "the status", (unsigned)status, cm_rej_get_reason(rej), NULL,
-			0);
-	else if (!p)
-		return;
-	else if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		requested(came, id, p);
-	else if (type == RDMA_CM_EVENT_CONNECT_RESPONSE)
-		responded(came, &p->conn);
-	else if (type == RDMA_CM_EVENT_ESTABLISHED && id->ud)
-		resolved(came, &p->ud);
-	if (type != RDMA_CM_EVENT_CONNECT_REQUEST && p && p->conn.private_data)
-		told_check(came, PROGRAM,
-			   &(struct told){"the private data", &p->conn.private_data,
-					  sizeof(p->conn.private_data),
-					  (uintptr_t)p->conn.private_data,
-					  (uintptr_t)data_of(came, kind_of(attr_of(came)))},
-			   1);
-}
-
-/* An id that has an address and port keeps them when something fails. Source: Linux addr_handler, which goes back
- * to RDMA_CM_ADDR_BOUND */
-static void bound_check(const struct cma_id *id)
-{
-	struct checker *c = checker_of_host(id->channel->process->host->platform->host);
-
-	if (c && id->state == CMA_IDLE && cma_port(&id->src))
-		c->tell(c, &(struct breach){RULE_event_differs, {0}, NULL, NULL},
-			"an id gets an event and counts as not bound, and it has port %u",
-			cma_port(&id->src));
-}
-
-W(int, cma_event, struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type,
-  int status, const union cma_param *param)
-{
-	const struct came *came = came_of(id->channel->process->host->platform);
-
-	bound_check(id);
-	if (type == RDMA_CM_EVENT_CONNECT_RESPONSE)
-		rdma_held_up_check(id->ib, IB_CM_REP_RCVD, NULL);
-	/* what another thread finds is no message */
-	if (came->mad && id->cm && param)
-		program_told(came, id, type, status, param);
-	return __real_cma_event(id, listener, type, status, param);
 }
 
 /* --- messages that come again --- */
@@ -695,7 +414,7 @@ W(void, cm_received, struct cm_device *cm, struct cm_work *work)
 
 	wrote_begin();
 	*came = (struct came){checker_of_host(cm->p->host), &work->mad};
-	if (!came->c || !kind_of(attr_of(came))) {
+	if (!came->c || !came_kind(came_attr(came))) {
 		came->mad = NULL;
 		__real_cm_received(cm, work);
 		return;
