@@ -5,6 +5,7 @@
 #include "model/vfio_user/protocol.h"
 
 #include <errno.h>
+#include <linux/pci_regs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -263,9 +264,26 @@ static void config_read(struct vfu_device *device, uint64_t offset, uint8_t *byt
 	}
 }
 
+static bool is_master(const struct vfu_device *device)
+{
+	return hca_config_peek(device->hca, PCI_COMMAND) & PCI_COMMAND_MASTER;
+}
+
+/* Who takes the whole function away, as QEMU does before it resets a guest, is no driver. */
+static void mastering_tell(struct vfu_device *device, bool before)
+{
+	const uint32_t command = hca_config_peek(device->hca, PCI_COMMAND);
+	const bool is = command & PCI_COMMAND_MASTER;
+
+	if (device->watcher.mastering && is != before && command & PCI_COMMAND_MEMORY)
+		device->watcher.mastering(device->watcher.arg, device, is);
+}
+
 static void config_write(struct vfu_device *device, uint64_t offset, const uint8_t *bytes,
 			 uint32_t count)
 {
+	const bool before = is_master(device);
+
 	while (count) {
 		unsigned size = piece(offset, count, CONFIG_PIECE_MAX);
 		uint32_t value = 0;
@@ -277,6 +295,7 @@ static void config_write(struct vfu_device *device, uint64_t offset, const uint8
 		bytes += size;
 		count -= size;
 	}
+	mastering_tell(device, before);
 }
 
 static void bar_read(struct vfu_device *device, unsigned bar, uint64_t offset, uint8_t *bytes,

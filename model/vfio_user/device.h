@@ -42,6 +42,9 @@ struct vfu_watcher {
 	void (*dma_map)(void *arg, const struct vfu_device *device, const struct guest_map *map);
 	/* The guest takes back memory that it has mapped for the device. size UINT64_MAX: all. */
 	void (*dma_unmap)(void *arg, const struct vfu_device *device, uint64_t bus, uint64_t size);
+	/* The guest has allowed the device to be a bus master: a driver comes. Or no longer, while
+	 * registers stay readable: a driver has let the device go. */
+	void (*mastering)(void *arg, const struct vfu_device *device, bool on);
 	/* A line for the server's log, without newline. */
 	void (*log)(void *arg, const struct vfu_device *device, const char *line);
 };

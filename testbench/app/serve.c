@@ -140,6 +140,15 @@ static void on_dma_map(void *arg, const struct vfu_device *device, const struct 
 				     map->offset);
 }
 
+static void on_mastering(void *arg, const struct vfu_device *device, bool on)
+{
+	struct serve *s = arg;
+
+	if (s->checkers[device->index])
+		guest_checker_mastering(s->checkers[device->index], on, device->memory.ranges,
+					device->memory.count);
+}
+
 /* --- what the guests' drivers do, in simulated time --- */
 
 static void on_watched(void *arg, uint64_t page, bool watched)
@@ -244,6 +253,7 @@ static int make_devices(struct serve *s)
 		.access = on_access,
 		.dma_map = on_dma_map,
 		.dma_unmap = on_dma_unmap,
+		.mastering = on_mastering,
 		.log = on_log,
 	};
 	char err[ERROR_CHARS];

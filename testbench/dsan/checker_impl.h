@@ -191,6 +191,7 @@ struct checker {
 	struct given given;
 	const struct watcher *watcher; /* or NULL */
 	struct guest_watch watch;      /* of a guest */
+	bool maps;                     /* of a guest: all that is mapped is its driver's */
 	struct calls errors_polled;    /* what came by when a completion with an error was polled */
 	struct fetched fetched[16];    /* of the queue pairs, the newest of each */
 	uint8_t hcr[28];               /* the command register, as it was written so far */

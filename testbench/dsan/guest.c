@@ -216,6 +216,28 @@ void guest_checker_unmapped(struct checker *c, uint64_t bus, uint64_t bytes)
 		nothing_map((uint8_t *)c->host.memory + bus, bytes);
 }
 
+/* Source: Linux kernel/dma/debug.c: device driver has pending DMA allocations while released from device */
+void guest_checker_mastering(struct checker *c, bool on, const struct guest_range *ranges, size_t n)
+{
+	char user[64] = "nothing that the device knew of";
+	uint64_t bytes = 0;
+	bool known = false;
+
+	if (on)
+		c->maps = !n;
+	if (on || !c->maps || !n)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		bytes += ranges[i].size;
+		known = known || claims_last(c->claims, (uintptr_t)c->host.memory + ranges[i].start,
+					     user, sizeof(user));
+	}
+	checker_report(c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
+		       "the driver lets the device go, and %" PRIu64
+		       " bytes stay mapped for it, from 0x%" PRIx64 " on; they were last %s",
+		       bytes, ranges[0].start, user);
+}
+
 /* --- what the driver does --- */
 
 static void fences_hear(struct checker *c, const struct guest_code *code)

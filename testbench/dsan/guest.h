@@ -13,6 +13,7 @@
 #define TESTBENCH_DSAN_GUEST_H
 
 #include "model/engine/hca.h"
+#include "model/vfio_user/guest_memory.h"
 #include "model/vfio_user/guest_page.h"
 
 #include <stdbool.h>
@@ -35,6 +36,14 @@ void guest_checker_destroy(struct checker *c);
  */
 void guest_checker_unmapped(struct checker *c, uint64_t bus, uint64_t bytes);
 enum { GUEST_RELEASE_MAX = 1 << 30 };
+
+/*
+ * A driver has come and may have memory mapped for the device (on); or it lets the device go. `n` ranges are mapped
+ * then. Behind an IOMMU there are none at first, so those that are left are the driver's. Without one it is the
+ * whole memory, and nothing is judged.
+ */
+void guest_checker_mastering(struct checker *c, bool on, const struct guest_range *ranges,
+			     size_t n);
 
 /* --- a guest whose loads and stores are heard --- */
 

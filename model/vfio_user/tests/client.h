@@ -78,6 +78,7 @@ struct bench {
 	struct client clients[DEVICES];
 	char dir[64], paths[DEVICES][108];
 	unsigned log_lines[DEVICES], guest_errors[DEVICES], catastrophes;
+	unsigned masterings[2]; /* off, on */
 	char log[256], rule[64];
 	unsigned limits;
 	char limit[256], catastrophe[256];
@@ -109,6 +110,12 @@ static __attribute__((unused)) void on_log(void *arg, const struct vfu_device *d
 {
 	bench.log_lines[device->index]++;
 	snprintf(bench.log, sizeof(bench.log), "%s", line);
+}
+
+static __attribute__((unused)) void on_mastering(void *arg, const struct vfu_device *device,
+						 bool on)
+{
+	bench.masterings[on]++;
 }
 
 static __attribute__((unused)) void on_guest_error(void *arg, const struct vfu_device *device,
@@ -145,6 +152,7 @@ static char fw_path[4200];
 static __attribute__((unused)) int bench_up(void **state)
 {
 	const struct vfu_watcher watcher = {
+		.mastering = on_mastering,
 		.log = on_log,
 		.guest_error = on_guest_error,
 		.catastrophe = on_catastrophe,

@@ -542,6 +542,32 @@ static void resets_the_function(void **state)
 	assert_query_fw(c);
 }
 
+static void command_write(struct client *c, uint8_t command)
+{
+	const uint8_t word[2] = {command, 0};
+
+	assert_int_equal(region_write(c, R_CONFIG, 4, word, sizeof(word)), 0);
+}
+
+static void a_driver_comes_and_goes(void **state)
+{
+	struct client *c = join(0);
+
+	command_write(c, 2);
+	memset(bench.masterings, 0, sizeof(bench.masterings));
+	command_write(c, 6);
+	command_write(c, 6);
+	assert_int_equal(bench.masterings[true], 1);
+	assert_int_equal(bench.masterings[false], 0);
+	command_write(c, 2);
+	assert_int_equal(bench.masterings[false], 1);
+	/* the whole function is taken away */
+	command_write(c, 6);
+	command_write(c, 0);
+	assert_int_equal(bench.masterings[true], 2);
+	assert_int_equal(bench.masterings[false], 1);
+}
+
 /* --- time --- */
 
 static void time_never_hurries(void **state)
@@ -617,6 +643,7 @@ int main(void)
 		cmocka_unit_test(reads_see_memory_in_order),
 		T(begins_anew_with_the_next_client),
 		T(resets_the_function),
+		T(a_driver_comes_and_goes),
 		cmocka_unit_test(time_never_hurries),
 		T(what_is_under_way_is_done_at_once),
 	};

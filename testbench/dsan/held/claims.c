@@ -10,6 +10,7 @@
 #include "model/interface/rows.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,9 +50,10 @@ struct claims *claims_create(struct checker *c)
 		return NULL;
 	cl->c = c;
 	cl->pages = sparse_create(pages_of(c) * sizeof(*cl->pages));
+	cl->last = sparse_create(pages_of(c) * sizeof(*cl->last));
 	cl->mapped = sparse_create(pages_of(c) * sizeof(*cl->mapped));
 	cl->mtts = sparse_create((size_t)CLAIM_MTTS * sizeof(*cl->mtts));
-	if (cl->pages && cl->mapped && cl->mtts)
+	if (cl->pages && cl->last && cl->mapped && cl->mtts)
 		return cl;
 	claims_destroy(cl);
 	return NULL;
@@ -82,6 +84,7 @@ void claims_destroy(struct claims *cl)
 	}
 	claims_free(cl->free);
 	sparse_destroy(cl->pages, pages_of(cl->c) * sizeof(*cl->pages));
+	sparse_destroy(cl->last, pages_of(cl->c) * sizeof(*cl->last));
 	sparse_destroy(cl->mapped, pages_of(cl->c) * sizeof(*cl->mapped));
 	sparse_destroy(cl->mtts, (size_t)CLAIM_MTTS * sizeof(*cl->mtts));
 	free(cl);
@@ -149,6 +152,19 @@ const struct claim *claims_of_page(const struct claims *cl, uintptr_t at)
 	return cl->pages[claims_page(cl, at)];
 }
 
+bool claims_last(const struct claims *cl, uintptr_t at, char *text, size_t size)
+{
+	const struct claim_last *last =
+		checker_has(cl->c, at) ? &cl->last[claims_page(cl, at)] : NULL;
+
+	if (!last || !last->holder)
+		return false;
+	snprintf(text, size, "%s of %s %x",
+		 last->use == CLAIM_RECORD ? "the doorbell record" : "a page", last->holder,
+		 last->number);
+	return true;
+}
+
 /* Payload is not watched: no rule is about a single load or store of it. */
 static bool is_watched(const struct claim *k)
 {
@@ -197,6 +213,7 @@ static void claim_add(struct claims *cl, struct holder *h, uint64_t bus, uint32_
 				.nth = nth,
 				.use = use};
 	cl->pages[page] = h->claims = claim;
+	cl->last[page] = (struct claim_last){holder_name(h), h->number, use};
 	if (is_watched(claim))
 		page_watch(cl, page, true);
 }

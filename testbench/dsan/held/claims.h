@@ -100,6 +100,8 @@ void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const
 void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg);
 /* The first claim of a page; NULL: there is none. */
 const struct claim *claims_of_page(const struct claims *cl, uintptr_t at);
+/* Writes what used a page last, now or before, such as "a page of qpn 40". false: nothing has. */
+bool claims_last(const struct claims *cl, uintptr_t at, char *text, size_t size);
 /* The object, NULL when it is not the device's. */
 struct holder *claims_find(const struct claims *cl, enum holder_kind kind, uint32_t number);
 const char *holder_name(const struct holder *h);

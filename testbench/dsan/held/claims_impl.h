@@ -16,6 +16,11 @@ enum {
 struct claims {
 	struct checker *c;
 	struct claim **pages; /* of the host's memory: the first claim of each */
+	struct claim_last {
+		const char *holder; /* its kind; NULL: nobody's */
+		uint32_t number;
+		enum claim_use use;
+	} * last;             /* of the host's memory: whose each was last */
 	uint16_t *mapped;     /* of the host's memory: how often the driver has mapped each */
 	struct holder **mtts; /* by index: whose it is. Only what is used takes memory */
 	struct claim *free;

@@ -42,7 +42,7 @@ static struct guest_code code;
 static enum guest_machine machine;
 static unsigned reports;
 static enum guest_rule reported;
-static char place[64];
+static char place[64], said[256];
 
 /* --- claims.c --- */
 
@@ -81,6 +81,16 @@ void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *p
 {
 }
 
+bool claims_last(const struct claims *cl, uintptr_t at, char *text, size_t size)
+{
+	const uintptr_t page = (at - (uintptr_t)c->host.memory) / CLAIM_PAGE_SIZE;
+
+	if (page != P_RECORDS)
+		return false;
+	snprintf(text, size, "the doorbell record of cqn 5");
+	return true;
+}
+
 /* --- checker.c, report.c --- */
 
 void checker_hear_device(struct checker *of)
@@ -111,8 +121,13 @@ void checker_free(struct checker *of)
 
 void checker_report(struct checker *of, const struct breach *b, const char *format, ...)
 {
+	va_list ap;
+
 	if (!of->judges(of, b))
 		return;
+	va_start(ap, format);
+	vsnprintf(said, sizeof(said), format, ap);
+	va_end(ap);
 	reports++;
 	reported = b->rule;
 	of->place(b->pc, place, sizeof(place));
@@ -444,6 +459,32 @@ static void only_memory_that_stays_is_looked_into(void **state)
 	close(fd);
 }
 
+static void what_stays_mapped_is_told(void **state)
+{
+	const struct guest_range ranges[] = {
+		{.start = CLAIM_PAGE_SIZE, .size = CLAIM_PAGE_SIZE},
+		{.start = P_RECORDS * CLAIM_PAGE_SIZE, .size = CLAIM_PAGE_SIZE}};
+
+	guest_checker_mastering(c, true, NULL, 0);
+	guest_checker_mastering(c, false, NULL, 0);
+	assert_int_equal(reports, 0);
+	guest_checker_mastering(c, true, NULL, 0);
+	guest_checker_mastering(c, false, ranges, ARRAY_SIZE(ranges));
+	expect_report(RULE_not_given_back);
+	assert_non_null(strstr(said, "8192 bytes stay mapped for it, from 0x1000 on"));
+	assert_non_null(strstr(said, "the doorbell record of cqn 5"));
+}
+
+/* Without an IOMMU the whole memory is mapped before the driver comes. */
+static void without_an_iommu_nothing_is_given_back(void **state)
+{
+	const struct guest_range all = {.size = BYTES};
+
+	guest_checker_mastering(c, true, &all, 1);
+	guest_checker_mastering(c, false, &all, 1);
+	assert_int_equal(reports, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +504,8 @@ int main(void)
 		T(a_new_cq_is_filled),
 		T(a_cq_is_armed_with_a_wrong_number),
 		T(only_memory_that_stays_is_looked_into),
+		T(what_stays_mapped_is_told),
+		T(without_an_iommu_nothing_is_given_back),
 #undef T
 	};
 
