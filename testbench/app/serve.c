@@ -140,11 +140,13 @@ static void on_dma_map(void *arg, const struct vfu_device *device, const struct 
 				     map->offset);
 }
 
+/* Linux ib_qib, of the other personality, unmaps its memory after it has let the device go: qib_postinit_cleanup */
 static void on_mastering(void *arg, const struct vfu_device *device, bool on)
 {
 	struct serve *s = arg;
 
-	if (s->checkers[device->index])
+	if (s->checkers[device->index] &&
+	    s->config.hca[device->index].hca_personality == CFG_PERSONALITY_mlx4)
 		guest_checker_mastering(s->checkers[device->index], on, device->memory.ranges,
 					device->memory.count);
 }

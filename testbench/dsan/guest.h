@@ -40,7 +40,7 @@ enum { GUEST_RELEASE_MAX = 1 << 30 };
 /*
  * A driver has come and may have memory mapped for the device (on); or it lets the device go. `n` ranges are mapped
  * then. Behind an IOMMU there are none at first, so those that are left are the driver's. Without one it is the
- * whole memory, and nothing is judged.
+ * whole memory, and nothing is judged. Source: Linux mlx4_remove_one: mlx4_unload_one, then mlx4_pci_disable_device.
  */
 void guest_checker_mastering(struct checker *c, bool on, const struct guest_range *ranges,
 			     size_t n);
