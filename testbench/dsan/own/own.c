@@ -416,35 +416,38 @@ static void srq_receive_given(struct own *o, const struct holder *h)
 	q->next = srq_next_get_next_wqe_index(link);
 }
 
+/* The counter in the record of a receive queue. */
+static void counter_stored(struct own *o, struct holder *h, uint16_t counter, const void *pc)
+{
+	struct ring *r = &h->queues->receives;
+	const uint32_t head = index_after(r->head, counter, 16);
+
+	if (h->kind == HOLDER_SRQ)
+		r->tail = r->head;
+	if (head - r->tail > ring_mask(r) + 1) {
+		checker_report(o->c, &(struct breach){RULE_rq_overposted, object_of(h), pc, NULL},
+			       "the counter of receives is %u, and was %u: it goes back, or "
+			       "counts more than the %u that there is room for",
+			       counter, r->head & UINT16_MAX, ring_mask(r) + 1);
+		return;
+	}
+	for (; h->kind == HOLDER_SRQ && r->head != head; r->head++)
+		srq_receive_given(o, h);
+	while (r->head != head)
+		receive_given(o, h, r->head++);
+}
+
 static void record_stored(struct own *o, struct holder *h, uintptr_t at, uintptr_t record)
 {
 	const void *pc = checker_stored(o->c, at)->pc;
-	struct ring *r = &h->queues->receives;
-	uint32_t head;
 
 	if (at - record >= WORD)
 		return;
-	if (h->kind == HOLDER_CQ) {
+	if (h->kind == HOLDER_CQ)
 		own_index_set(o, h, cq_dbrec_get_set_ci((const struct cq_dbrec *)record), pc);
-	} else if (r->shape.log_stride) {
-		head = index_after(r->head, rq_dbrec_get_counter((const struct rq_dbrec *)record),
-				   16);
-		if (h->kind == HOLDER_SRQ)
-			r->tail = r->head;
-		if (head - r->tail > ring_mask(r) + 1) {
-			checker_report(
-				o->c, &(struct breach){RULE_rq_overposted, object_of(h), pc, NULL},
-				"the counter of receives is %u, and was %u: it goes back, or "
-				"counts more than the %u that there is room for",
-				rq_dbrec_get_counter((const struct rq_dbrec *)record),
-				r->head & UINT16_MAX, ring_mask(r) + 1);
-			return;
-		}
-		for (; h->kind == HOLDER_SRQ && r->head != head; r->head++)
-			srq_receive_given(o, h);
-		while (r->head != head)
-			receive_given(o, h, r->head++);
-	}
+	else if (h->queues->receives.shape.log_stride)
+		counter_stored(o, h,
+			       (uint16_t)rq_dbrec_get_counter((const struct rq_dbrec *)record), pc);
 }
 
 static void owner_stored(struct own *o, struct holder *h, uint64_t offset, uintptr_t at)
