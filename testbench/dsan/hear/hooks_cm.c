@@ -408,12 +408,20 @@ W(int, ib_send_cm_lap, struct ib_cm_id *cm_id, const struct sa_path_rec *path, c
   uint8_t len)
 {
 	const struct states before = states_of(cm_id);
+	const struct message last = message_of(cm_id, false, CM_ATTR_LAP, "LAP", 0);
+	const uint64_t last_tid = last.c ? mad_hdr_get_tid(smp_hdr_const(last.mad)) : 0;
 	const int rc = __real_ib_send_cm_lap(cm_id, path, data, len);
 	const struct message m = message_of(cm_id, false, CM_ATTR_LAP, "LAP", rc);
 
 	unsent_check(cm_id, &before, rc, INSIDE(ib_send_cm_lap));
-	if (m.c)
-		lap_check(&m, (const void *)cm_id, path, data, len);
+	if (!m.c)
+		return rc;
+	lap_check(&m, (const void *)cm_id, path, data, len);
+	if (mad_hdr_get_tid(smp_hdr_const(m.mad)) == last_tid)
+		m.c->tell(
+			m.c, &(struct breach){RULE_mad_differs, {0}, INSIDE(ib_send_cm_lap), NULL},
+			"a LAP has the transaction id of the one before it, so its receiver takes "
+			"it for one that came again");
 	return rc;
 }
 

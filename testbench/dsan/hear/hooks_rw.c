@@ -16,6 +16,21 @@ enum { NAMES_BYTES = 200 };
 
 /* --- their mappings, their memory, and the regions that they take from pools --- */
 
+/* Source: Linux ib_mr_pool_init, whose way out of an error is ib_mr_pool_destroy */
+W(int, ib_mr_pool_init, struct ib_qp *qp, struct drv_list *list, int nr, enum ib_mr_type type,
+  uint32_t max_num_sg, uint32_t max_num_meta_sg)
+{
+	struct checker *c = checker_of_host(qp->device->platform->host);
+	const bool empty = drv_list_empty(list);
+	const int rc = __real_ib_mr_pool_init(qp, list, nr, type, max_num_sg, max_num_meta_sg);
+
+	if (c && rc && empty && !drv_list_empty(list))
+		c->tell(c,
+			&(struct breach){RULE_not_given_back, {0}, INSIDE(ib_mr_pool_init), HERE},
+			"a pool could not be filled, and the regions that it got are left");
+	return rc;
+}
+
 W(struct ib_mr *, ib_mr_pool_get, struct ib_qp *qp, struct drv_list *list)
 {
 	struct ib_mr *mr = __real_ib_mr_pool_get(qp, list);

@@ -221,6 +221,15 @@ static void timed(struct tb *tb)
 	neighbour_is(tb, &t, &a, NEIGH_FAILED, NULL, now);
 	expect_equal(t.asked, TRIES);
 	expect_equal(t.changed, 1);
+	/* who looks for it again asks as often as the first one */
+	must_fail(-EAGAIN, neigh_lookup(&t.t, &a, now += RETRANS_PS, mac));
+	for (unsigned i = 1; i <= TRIES; i++) {
+		name_row("try %u after a failure", i - 1);
+		expect_equal(t.asked, TRIES + i);
+		neigh_timers(&t.t, now += RETRANS_PS);
+	}
+	neighbour_is(tb, &t, &a, NEIGH_FAILED, NULL, now);
+	expect_equal(t.asked, 2 * TRIES);
 	name_row("%s", "two questions");
 	now = enter(&t, &a, NEIGH_INCOMPLETE);
 	must_fail(-EAGAIN, neigh_lookup(&t.t, &b, now + CFG_MS(300), mac));

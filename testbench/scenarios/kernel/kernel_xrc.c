@@ -43,7 +43,8 @@ static struct ib_qp *target_open(struct tb *tb, struct ib_xrcd *xrcd, const stru
 	attr.qp_state = IB_QPS_RTR;
 	must(ib_modify_qp(qp, &attr,
 			  IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-				  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER));
+				  IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER |
+				  IB_QP_PKEY_INDEX));
 	return qp;
 }
 
