@@ -17,8 +17,8 @@
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
 
-#include <infiniband/verbs.h>
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <stdio.h>
 
 enum {
