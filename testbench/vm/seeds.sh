@@ -47,7 +47,12 @@ seed_source() { module_source mlx4 $seed_dirs; }
 # seed_build NAME [FOLDER]: builds the modules with this seed of FOLDER (default: seeds) into $VM_DIR/seed/NAME and restores the tree. The seed `plain` changes nothing.
 seed_build()
 {
-	local name=$1 file= sed=$vm_src/${2:-seeds}/$1.sed status
+	local name=$1 file= sed=$vm_src/${2:-seeds}/$1.sed status left
+	# a run that was killed leaves its seed
+	for left in $(find "$seed_root$tree" -name '*.orig'); do
+		mv "$left" "${left%.orig}"
+		touch "${left%.orig}"
+	done
 	if [ $name != plain ]; then
 		file=$seed_root$tree/$(awk '{ print $2; exit }' "$sed")
 		cp "$file" "$file.orig"
