@@ -44,7 +44,7 @@
 	  "where the consumer index is counted, and that it is written for each CQE once", \
 	  "the consumer index goes up when the CQ was found empty") \
 	R(eq_consumer_index, \
-	  "software set an EQ's consumer index beyond its producer index", \
+	  "software set an EQ's consumer index beyond its producer index, or back", \
 	  "mlx4 EQ doorbell", \
 	  "where the consumer index is counted, and that it is written for each EQE once", \
 	  "the consumer index goes up once more than events were taken") \

@@ -262,7 +262,7 @@ static int doorbell_step(struct object_lane *lane, struct eq_job *job)
 	if (rc)
 		goto end;
 	waiting = (eqc_get_producer_index(eqc) - job->consumer_index) & QUEUE_INDEX_MASK;
-	if (waiting > 1u << eqc_get_log_size(eqc)) {
+	if (waiting > entries_used(eqc)) { /* the index goes back, too */
 		guest_error(hca, RULE_eq_consumer_index, guest_object(GUEST_EQ, lane->number),
 			    "eqn %x: consumer index %u, producer index %u", lane->number,
 			    job->consumer_index, eqc_get_producer_index(eqc));

@@ -146,6 +146,10 @@ int send_request_mlx_headers(struct send_request *r, uint8_t headers[MLX_HEADERS
 		if (last == ICRC_BYTES) {
 			r->len -= WQE_UNIT;
 			r->bytes -= ICRC_BYTES;
+		} else if (!wqe_mlx_ctrl_get_icrc(
+				   (const struct wqe_mlx_ctrl *)(const void *)r->wqe)) {
+			*why = "the segment of 4 bytes for the ICRC is missing at its end";
+			return -EINVAL;
 		}
 	}
 	if (n < LRH_BYTES + BTH_BYTES) {
