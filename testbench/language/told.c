@@ -23,6 +23,7 @@ enum {
 	SYMBOLS_MAX = 8,
 	WAITING_CALLS = 5,
 	RAN_SHOWN = 24,
+	CRASH_NEWEST = 6, /* a function that has just returned is often the guilty one */
 	RAN_KNOWN = 128,
 	SET_SHOWN = 12,
 	FILES = 3,
@@ -132,11 +133,13 @@ struct ran_names {
 		unsigned place;
 	} all[RAN_KNOWN];
 	unsigned n;
+	unsigned newest; /* these come first, and stand there */
 };
 
 static void ran_name_add(struct ran_names *names, const char *name)
 {
-	const unsigned place = names->n + checkers_run_often(name);
+	const unsigned place =
+		names->n < names->newest ? names->n : names->n + checkers_run_often(name);
 	unsigned at = names->n;
 
 	for (unsigned i = 0; i < names->n; i++)
@@ -204,15 +207,44 @@ static void ran_names_add(struct ran_names *names, const struct ran *ran, bool c
 	}
 }
 
-/* The functions of the driver that ran before, the latest first: those of the files whose functions are
- * under way, then the others, then those that give commands, which come by in most calls. */
-static void tell_ran(const struct ran *ran, const struct calls *now, FILE *out)
+static struct ran ran_cut(const struct ran *ran, unsigned n)
 {
-	struct ran_names names = {0};
+	struct ran cut = *ran;
+
+	cut.n = n < ran->n ? n : ran->n;
+	return cut;
+}
+
+/* Without those that are under way: these are told, too. */
+static void ran_without(const struct ran *ran, const struct calls *now, struct ran *others)
+{
+	struct symbol under_way, symbol;
+
+	others->n = 0;
+	for (unsigned i = 0; i < ran->n; i++) {
+		bool is = false;
+
+		for (unsigned k = 0; k < now->n && !is; k++)
+			is = symbols_find(now->pc[k], &under_way, 1) &&
+			     symbols_find(ran->pc[i], &symbol, 1) &&
+			     !strcmp(under_way.name, symbol.name);
+		if (!is)
+			others->pc[others->n++] = ran->pc[i];
+	}
+}
+
+/* The functions of the driver that ran before, the latest first: those of the files whose functions are
+ * under way, then the others, then those that give commands, which come by in most calls. As many as `newest`
+ * stand before all others, however often they run. */
+static void tell_ran(const struct ran *ran, const struct calls *now, unsigned newest, FILE *out)
+{
+	struct ran_names names = {.newest = newest};
 	struct files files = {.n = 0};
+	const struct ran first = ran_cut(ran, newest);
 
 	for (unsigned i = 0; now && i < now->n; i++)
 		files_add(&files, now->pc[i]);
+	ran_names_add(&names, &first, false, NULL);
 	ran_names_add(&names, ran, false, &files);
 	ran_names_add(&names, ran, false, NULL);
 	ran_names_add(&names, ran, true, NULL);
@@ -305,7 +337,7 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 	if (again)
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
-	tell_ran(&note->ran, &note->now, out);
+	tell_ran(&note->ran, &note->now, 0, out);
 	tell_set(&note->set, &note->ran, out);
 	tell_made("stored:", &note->wrote, out);
 	tell_made("made by:", &note->made, out);
@@ -381,7 +413,7 @@ static void print_refusal(const struct refusal *r, FILE *out)
 		row ? row->name : "unknown command", r->host, r->in_mod,
 		status ? status->name : "unknown", status ? status->meaning : "no such status",
 		guest_rules[RULE_command_refused].name);
-	tell_ran(&r->ran, &r->act.calls, out);
+	tell_ran(&r->ran, &r->act.calls, 0, out);
 	tb_tell_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
 }
 
@@ -488,7 +520,7 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 {
 	const struct guest_rule_row *row = &guest_rules[rule];
 	const bool in_driver = tb_in_driver(calls, rule);
-	struct ran ran;
+	struct ran ran, others;
 
 	/* what went wrong before is often the cause */
 	tb_tell_guest_errors(tb, out);
@@ -497,7 +529,8 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 	tb_tell_calls(calls, "in:", CALLS_SHOWN, out);
 	if (in_driver) {
 		checkers_ran(0, &ran);
-		tell_ran(&ran, calls, out);
+		ran_without(&ran, calls, &others);
+		tell_ran(&others, calls, CRASH_NEWEST, out);
 		fprintf(out, "    look at:  %s\n", row->look);
 	}
 }

@@ -12,12 +12,20 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-	LATEST = 4,
+	LATEST = 12, /* a transport in software has several threads */
+	CHECKED_TOLD = 4,
 	FIRST_CHARS = 720,
 	OTHER_CHARS = 300,
+	SOFTWARE = 512, /* functions of all such threads */
+	SOFTWARE_CHARS = 1100,
+	FIRST_SHARE = 560,
+	OTHER_SHARE = 200,
+	SELDOM = 3,
+	SELDOM_CHARS = 420,
 	NAMES_CHARS = 720,
 	SETTERS_CHARS = 200,
 	TITLE_CHARS = 400,
@@ -30,11 +38,15 @@ enum {
 	PLACES_MAX = 512 /* how far back the last one may stand */
 };
 
+static uint32_t entries,
+	entries_before; /* of functions: in all, and before the body of the scenario */
+
 /* Functions that were entered, since the program began. */
 static struct entered_function {
 	uint32_t at; /* code_offset(); 0: none */
 	uint32_t count;
-	char *name; /* NULL: not looked up yet, because that takes long */
+	uint32_t first, last; /* of all entries: the numbers of its first and its last one */
+	char *name;           /* NULL: not looked up yet, because that takes long */
 } functions[FUNCTIONS];
 
 /* The threads that have entered a function last, the newest first. */
@@ -71,7 +83,9 @@ static void count(struct runner *r, uint32_t at)
 
 	if (!f)
 		return;
-	f->count++;
+	if (!f->count++)
+		f->first = entries;
+	f->last = ++entries;
 	word = &r->in_call[(f - functions) / 64];
 	bit = UINT64_C(1) << (f - functions) % 64;
 	if (*word & bit)
@@ -287,6 +301,16 @@ static unsigned functions_of(const struct entered *e, const void **pcs)
 	return n;
 }
 
+void entered_take(struct ran *ran)
+{
+	const struct runner *r = runner_now() ? runner_now() : latest[0];
+	const void *pcs[ENTERED];
+	const unsigned n = r && !r->c ? functions_of(&r->entered, pcs) : 0;
+
+	for (unsigned i = 0; i < n && ran->n < RAN_MAX; i++)
+		ran->pc[ran->n++] = pcs[i];
+}
+
 static void names_of(const struct entered *e, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
@@ -387,6 +411,166 @@ static void tell_object(const struct runner *r, const char *besides, const char 
 	fprintf(out, "    %s was %s by %s\n", object, by == &made ? "made" : "changed last", names);
 }
 
+/* --- threads of hosts without a checker --- */
+
+/* A transport in software does its work in threads of its own, and that which fails is seldom the one that
+ * did wrong. So the functions of all its threads have one order. */
+struct software {
+	struct software_function {
+		const struct entered_function *f;
+		const struct runner *r;
+		char name[SYMBOL_NAME];
+		unsigned place;
+		bool told;
+	} all[SOFTWARE];
+	unsigned n;
+};
+
+static bool software_has(const struct software *s, const struct entered_function *f)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->all[i].f == f)
+			return true;
+	return false;
+}
+
+static void software_add(struct software *s, const struct runner *r, uint32_t at)
+{
+	struct entered_function *f = function_of(at);
+	struct symbol symbol;
+
+	if (!f || s->n == SOFTWARE || software_has(s, f) || is_plumbing(code_pc(at)) ||
+	    !symbols_find(code_pc(at), &symbol, 1))
+		return;
+	s->all[s->n] = (struct software_function){.f = f, .r = r};
+	snprintf(s->all[s->n++].name, SYMBOL_NAME, "%s", symbol.name);
+}
+
+static int by_last(const void *one, const void *other)
+{
+	const struct software_function *a = one, *b = other;
+
+	return a->f->last < b->f->last ? 1 : a->f->last > b->f->last ? -1 : 0;
+}
+
+static int by_first(const void *one, const void *other)
+{
+	const struct software_function *a = one, *b = other;
+
+	return a->f->first < b->f->first ? 1 : a->f->first > b->f->first ? -1 : 0;
+}
+
+static int by_place(const void *one, const void *other)
+{
+	const struct software_function *a = one, *b = other;
+
+	return a->place < b->place ? -1 : a->place > b->place ? 1 : by_last(one, other);
+}
+
+static void software_take(struct software *s)
+{
+	s->n = 0;
+	for (unsigned i = 0; i < LATEST && latest[i]; i++)
+		for (uint32_t n = 0; !latest[i]->c && n < latest[i]->entered.n; n++)
+			software_add(s, latest[i], latest[i]->entered.at[n]);
+	qsort(s->all, s->n, sizeof(s->all[0]), by_last);
+	for (unsigned i = 0; i < s->n; i++)
+		s->all[i].place = i + checkers_run_often(s->all[i].name);
+}
+
+/* Prints the name behind those before it. Returns how many characters it takes. */
+static size_t software_name(struct software_function *f, bool first, FILE *out)
+{
+	f->told = true;
+	return (size_t)fprintf(out, "%s%s", first ? "" : ", ", f->name);
+}
+
+/* What the run came by for the first time not long ago, and not often: if that is wrong, nothing has shown
+ * it before. */
+static void software_tell_seldom(struct software *s, FILE *out)
+{
+	size_t used = 0;
+
+	qsort(s->all, s->n, sizeof(s->all[0]), by_first);
+	for (unsigned i = 0; i < s->n && used < SELDOM_CHARS; i++) {
+		if (s->all[i].f->count > SELDOM || s->all[i].f->first < entries_before)
+			continue;
+		if (!used)
+			fputs("    seldom, and lately for the first time: ", out);
+		used += software_name(&s->all[i], !used, out);
+	}
+	if (used)
+		fputc('\n', out);
+}
+
+/* The place where the names that are not told yet take all characters. */
+static unsigned software_end(struct software *s)
+{
+	size_t used = 0;
+
+	qsort(s->all, s->n, sizeof(s->all[0]), by_place);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->all[i].told)
+			continue;
+		used += strlen(s->all[i].name) + sizeof(", ") - 1;
+		if (used > SOFTWARE_CHARS)
+			return i;
+	}
+	return s->n;
+}
+
+static void software_tell_begin(const struct runner *r, FILE *out)
+{
+	char begin[BEGIN_CHARS];
+
+	begin_of(r, begin, sizeof(begin));
+	if (*begin)
+		fprintf(out, "    the last call began with %s\n", begin);
+}
+
+/* Those before `end`, and as many more that the thread has its share. What ran before the body of the scenario
+ * is told only of the running thread, which has asked for it. */
+static void software_tell_thread(struct software *s, const struct runner *r, unsigned end,
+				 unsigned share, FILE *out)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < s->n && (i < end || used < share); i++) {
+		if (s->all[i].told || s->all[i].r != r ||
+		    (share == OTHER_SHARE && s->all[i].f->last <= entries_before))
+			continue;
+		if (!used)
+			fputs("    a thread: ", out);
+		used += software_name(&s->all[i], !used, out);
+	}
+	if (used)
+		fputc('\n', out);
+}
+
+static bool software_tell(const char *title, FILE *out)
+{
+	static struct software s; /* too large for the stack of a thread */
+	const struct runner *asks = runner_now();
+	unsigned end;
+
+	software_take(&s);
+	if (!s.n)
+		return false;
+	if (title)
+		fputs(title, out);
+	if (asks && !asks->c)
+		software_tell_begin(asks, out);
+	software_tell_seldom(&s, out);
+	end = software_end(&s);
+	if (asks)
+		software_tell_thread(&s, asks, end, FIRST_SHARE, out);
+	for (unsigned i = 0; i < LATEST && latest[i]; i++)
+		software_tell_thread(&s, latest[i], end, OTHER_SHARE, out);
+	return true;
+}
+
+/* --- all threads --- */
+
 /* A thread that has entered none says nothing. The first one stands behind the title, and is told with where
  * its last call began, which a long call has pushed out of the latest ones, with those that set what it
  * read, and those that changed what it was about. */
@@ -400,12 +584,8 @@ static bool thread_tell(const struct runner *r, const char *title, FILE *out)
 		return false;
 	if (title)
 		fputs(title, out);
-	if (r->c)
-		fprintf(out, "    host %u:   ", r->c->host.platform->host);
-	else
-		fprintf(out, "    a thread: ");
-	fprintf(out, "%s%s%s%s\n", above, *above && *driver ? "; " : "", *driver ? "in mlx4: " : "",
-		driver);
+	fprintf(out, "    host %u:   %s%s%s%s\n", r->c->host.platform->host, above,
+		*above && *driver ? "; " : "", *driver ? "in mlx4: " : "", driver);
 	if (!title)
 		return true;
 	begin_of(r, begin, sizeof(begin));
@@ -441,8 +621,9 @@ bool checkers_tell_calls(FILE *out)
 		 "%s: %s. By thread, the latest first, "
 		 "and those that run all the time last:\n",
 		 rule->name, rule->meaning);
-	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		told += thread_tell(latest[i], told ? NULL : title, out);
+	for (unsigned i = 0; i < LATEST && latest[i] && told < CHECKED_TOLD; i++)
+		told += latest[i]->c && thread_tell(latest[i], told ? NULL : title, out);
+	told += software_tell(told ? NULL : title, out);
 	lowest = lowest_latest();
 	if (told && lowest)
 		thread_tell(lowest, NULL, out);
@@ -451,11 +632,22 @@ bool checkers_tell_calls(FILE *out)
 	return told > 0;
 }
 
+/* A transport in software uses later what was set before. */
 void checkers_forget_calls(void)
 {
-	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		latest[i]->entered.n = latest[i]->visited.n = 0;
-	entered_forget();
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < LATEST && latest[i]; i++) {
+		struct runner *r = latest[i];
+
+		if (r->c)
+			r->entered.n = r->visited.n = 0;
+		else
+			latest[kept++] = r;
+	}
+	while (kept < LATEST)
+		latest[kept++] = NULL;
+	entries_before = entries;
 }
 
 void entered_forget(void)
