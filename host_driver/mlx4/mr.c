@@ -435,6 +435,8 @@ static int mr_rereg_access(struct drv_mr *mr, unsigned access)
 	struct mpt_entry *mpt = drv_table_find(&mr->dev->tables[DRV_T_DMPT], mr->key >> 8, NULL);
 	int rc;
 
+	if (!access_ok(access))
+		return -EINVAL;
 	if (!mpt)
 		return -EFAULT;
 	rc = mpt_to_sw(mr->dev, mr->index);
