@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A response of a READ is lost, and so is the request for it, which only the timer tells. Behind the timeout
- * another response is lost: the requester asks for it at once, because the answers to the former question
- * are no longer under way.
+ * the same response is lost again: the requester asks for it at once, because the answers to the former
+ * question are no longer under way.
  */
 /* behaviours: REQ-9 */
 #include "testbench/services.h"
@@ -16,7 +16,7 @@ SCENARIO(read_lost_again, "READ responses lost before and behind a timeout", .mt
 
 	drop_next(b_to_a, RC_READ_RESP_MIDDLE, .psn = (first + LOST) & MASK);
 	drop_next(a_to_b, RC_READ_REQUEST, .psn = (first + LOST) & MASK);
-	drop_next(b_to_a, RC_READ_RESP_MIDDLE, .psn = (first + 2 * LOST) & MASK, .transmission = 2);
+	drop_next(b_to_a, RC_READ_RESP_FIRST, .psn = (first + LOST) & MASK);
 	rdma_read(a, .wr_id = 1, .len = LEN);
 	expect_cqe(a, .wr_id = 1, .byte_len = LEN);
 	expect_data(a, .len = LEN);
