@@ -21,7 +21,7 @@ enum {
 	FIRST_CHARS = 720,
 	OTHER_CHARS = 300,
 	SOFTWARE = 512, /* functions of all such threads */
-	SOFTWARE_CHARS = 1100,
+	SOFTWARE_CHARS = 1300,
 	FIRST_SHARE = 560,
 	OTHER_SHARE = 200,
 	SELDOM = 3,
