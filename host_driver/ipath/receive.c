@@ -45,6 +45,9 @@ static void entry_take(struct ipath_device *d, const uint8_t *entry, uint32_t *e
 	const uint32_t bytes = (load32(entry) & LENGTH_MASK) * DWORD - ICRC_BYTES;
 	uint32_t headers;
 
+	/* the payload of a packet that is not looked at further may be in it, too */
+	*eager = load32(entry) >> IPATH_RHF_EAGER_SHIFT & EAGER_MASK;
+	*used = true;
 	if (flags & (IPATH_RHF_ICRC | IPATH_RHF_VCRC | IPATH_RHF_LENGTH))
 		return; /* the chip has counted it */
 	ipath_cast_count(d, header, true);
@@ -52,8 +55,6 @@ static void entry_take(struct ipath_device *d, const uint8_t *entry, uint32_t *e
 	if (bytes < headers)
 		return;
 	*used = bytes > headers;
-	if (*used)
-		*eager = load32(entry) >> IPATH_RHF_EAGER_SHIFT & EAGER_MASK;
 	rvt_receive(d->rvt, 1, header, headers, *used ? d->eager[*eager] : NULL, bytes - headers);
 }
 
