@@ -143,6 +143,31 @@
 	  "QLogic 6120: RcvEgrArray; Linux qib_6120_put_tid", \
 	  "address >> 11 with the code of the size, and when the entry is written", \
 	  "a buffer of 4 KiB is announced with the code of 2 KiB") \
+	R(chip_register_order, \
+	  "a part of the chip was enabled before the address that it writes to was set, or that address was changed while it was enabled", \
+	  "QLogic 6120: SendPIOAvailAddr, RcvHdrTailAddr, RcvHdrAddr; Linux rcvctrl_6120_mod and qib_init write them first", \
+	  "the write of the address, and that of the enable behind it", \
+	  "SendCtrl is told to report free send buffers, and SendPIOAvailAddr is written afterwards") \
+	R(send_ctrl_dropped, \
+	  "software disarmed a send buffer and turned off sending or the report of free send buffers with the same write, or sends while nothing reports free buffers", \
+	  "QLogic 6120: SendCtrl; Linux sendctrl_6120_mod keeps the other bits in a shadow", \
+	  "each write of SendCtrl: besides its command it must have the enables that stay", \
+	  "a buffer is disarmed by a write that has no other bit") \
+	R(interrupt_not_asked, \
+	  "software told that the header queue is empty without asking for the next interrupt: it does not hear of the next packet", \
+	  "QLogic 6120: RcvHdrHead, bit 32; Linux qib_kreceive, rhdrhead_intr_off", \
+	  "the write of the head for the last packet, and how the last one is known", \
+	  "the bit is added only when the head does not wrap") \
+	R(interrupt_cleared_late, \
+	  "software cleared the interrupt of received packets behind its request for the next one: the interrupt of a packet in between is lost", \
+	  "QLogic 6120: IntClear; Linux qib_6120intr clears what it found before it looks at the queue", \
+	  "the write of IntClear: behind the read of IntStatus, before the queue is looked at", \
+	  "IntClear is written when the header queue is empty") \
+	R(eager_kept, \
+	  "software told that the header queue is empty, and did not give back the eager buffers of its packets", \
+	  "QLogic 6120: RcvEgrIndexHead; Linux qib_kreceive, qib_update_6120_usrhead", \
+	  "the write of the eager index: before the head of the header queue, and with the index of the last packet that had a payload", \
+	  "the eager index is written for the first packet only") \
 	R(doorbell_wrong_uar, \
 	  "a doorbell came through another UAR page than that of the object", \
 	  "mlx4 usr_page", \

@@ -8,7 +8,7 @@
 #include "model/engine/host/interrupt.h"
 #include "model/engine/ipath/ipath.h"
 
-enum { VECTOR = 0 };
+enum { VECTOR = 0, CONTEXT = 0 };
 
 static void message(struct ipath *ipath)
 {
@@ -51,10 +51,28 @@ void ipath_int_mask_write(struct ipath *ipath, uint64_t value)
 		message(ipath);
 }
 
+uint64_t ipath_int_status_read(struct ipath *ipath)
+{
+	ipath->armed_since_status = false;
+	return ipath_get(ipath, IPATH_IntStatus);
+}
+
+/* A packet that came behind the request has set the cause once more, and nobody has seen it. */
+static void clear_check(struct ipath *ipath, uint64_t value)
+{
+	if (ipath->armed_since_status && value & IPATH_INT_RECEIVED(CONTEXT) &&
+	    ipath_get(ipath, IPATH_IntMask) & IPATH_INT_RECEIVED(CONTEXT))
+		guest_error(ipath->hca, RULE_interrupt_cleared_late,
+			    guest_object(GUEST_CONTEXT, CONTEXT),
+			    "IntClear of received packets, behind HdrHead with its request and "
+			    "without a look at IntStatus");
+}
+
 void ipath_int_clear_write(struct ipath *ipath, uint64_t value)
 {
 	uint64_t *status = ipath_register(ipath, IPATH_IntStatus, 0);
 
+	clear_check(ipath, value);
 	*status &= ~value;
 	if (ipath_get(ipath, IPATH_ErrStatus) & ipath_get(ipath, IPATH_ErrMask))
 		*status |= IPATH_INT_ERROR;

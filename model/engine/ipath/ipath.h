@@ -83,11 +83,14 @@ struct ipath {
 	struct send_buffer buffers[IPATH_BUFFERS];
 	struct send_buffer *first_waiting, *last_waiting;
 	struct event send_turn; /* the port can take more */
+	uint64_t
+		unreported_ps; /* when a buffer was freed first that nothing has reported; 0: none */
 
 	/* context 0 */
 	uint32_t header_head, header_tail; /* dwords */
 	uint32_t eager_head, eager_tail;
 	bool interrupt_armed;
+	bool armed_since_status; /* since IntStatus was read */
 	uint32_t eager[IPATH_CONTEXTS * IPATH_EAGERS];
 	uint32_t tids[IPATH_CONTEXTS * IPATH_TIDS];
 	unsigned landing; /* packets whose payload is on its way to host memory */
@@ -138,6 +141,7 @@ void ipath_error(struct ipath *ipath, uint64_t errors);
 void ipath_interrupt(struct ipath *ipath, uint64_t causes);
 void ipath_int_mask_write(struct ipath *ipath, uint64_t value);
 void ipath_int_clear_write(struct ipath *ipath, uint64_t value);
+uint64_t ipath_int_status_read(struct ipath *ipath);
 void ipath_err_mask_write(struct ipath *ipath, uint64_t value);
 void ipath_err_clear_write(struct ipath *ipath, uint64_t value);
 
@@ -167,6 +171,8 @@ unsigned ipath_send_busy(const struct ipath *ipath);
 /* --- receive.c --- */
 
 void ipath_rcv_ctrl_write(struct ipath *ipath, uint64_t value);
+/* An address of context 0 is written. */
+void ipath_rcv_address_write(struct ipath *ipath, enum ipath_register name, uint64_t value);
 uint32_t ipath_user_read(const struct ipath *ipath, enum ipath_user name);
 void ipath_user_write(struct ipath *ipath, enum ipath_user name, uint64_t value);
 void ipath_eager_write(struct ipath *ipath, uint32_t index, uint32_t value);

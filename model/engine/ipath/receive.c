@@ -55,12 +55,34 @@ static bool queue_is_set(const struct ipath *ipath)
 	       ipath_get(ipath, IPATH_RcvHdrCnt) < UINT16_MAX && ipath_get(ipath, IPATH_RcvHdrAddr);
 }
 
+static void order_tell(struct ipath *ipath, const char *what)
+{
+	guest_error(ipath->hca, RULE_chip_register_order, guest_object(GUEST_CONTEXT, CONTEXT),
+		    "%s of context %u", what, CONTEXT);
+}
+
+void ipath_rcv_address_write(struct ipath *ipath, enum ipath_register name, uint64_t value)
+{
+	const uint64_t ctrl = ipath_get(ipath, IPATH_RcvCtrl);
+
+	if (!(ctrl & IPATH_RCV_ENABLE(CONTEXT)) || ipath_get(ipath, name) == value)
+		return;
+	if (name == IPATH_RcvHdrAddr)
+		order_tell(ipath, "RcvHdrAddr is changed behind the enable");
+	else if (name == IPATH_RcvHdrTailAddr && ctrl & IPATH_RCV_TAIL)
+		order_tell(ipath, "RcvHdrTailAddr is changed behind the enable");
+}
+
 void ipath_rcv_ctrl_write(struct ipath *ipath, uint64_t value)
 {
 	uint64_t *ctrl = ipath_register(ipath, IPATH_RcvCtrl, 0);
 	const uint64_t begun = value & ~*ctrl;
 
 	*ctrl = value;
+	if (begun & (IPATH_RCV_ENABLE(CONTEXT) | IPATH_RCV_TAIL) &&
+	    value & IPATH_RCV_ENABLE(CONTEXT) && value & IPATH_RCV_TAIL &&
+	    !ipath_get(ipath, IPATH_RcvHdrTailAddr))
+		order_tell(ipath, "the tail is to be written, and RcvHdrTailAddr is not set,");
 	if (!(begun & IPATH_RCV_ENABLE(CONTEXT)))
 		return;
 	ipath->header_head = ipath->header_tail = 0;
@@ -99,6 +121,25 @@ uint32_t ipath_user_read(const struct ipath *ipath, enum ipath_user name)
 	}
 }
 
+/* Software that is done with all packets does not look again before the next interrupt. The head that it writes is that of
+ * the tail as it knows it, so it knows that this packet is the last one. */
+static void emptied_check(struct ipath *ipath, bool asks)
+{
+	const uint32_t kept = (ipath->eager_tail + IPATH_EAGERS - ipath->eager_head) % IPATH_EAGERS;
+
+	if (!asks && ipath_get(ipath, IPATH_RcvCtrl) & IPATH_RCV_INTERRUPT(CONTEXT))
+		guest_error(ipath->hca, RULE_interrupt_not_asked,
+			    guest_object(GUEST_CONTEXT, CONTEXT),
+			    "head %u of the header queue, which is its tail, without a request for "
+			    "an interrupt",
+			    ipath->header_head);
+	if (kept > 1) /* EgrIndexHead is that of the last packet */
+		guest_error(ipath->hca, RULE_eager_kept, guest_object(GUEST_CONTEXT, CONTEXT),
+			    "the header queue is empty, the next eager buffer is %u, and "
+			    "EgrIndexHead is %u",
+			    ipath->eager_tail, ipath->eager_head);
+}
+
 static void header_head_write(struct ipath *ipath, uint64_t value)
 {
 	const uint32_t head = (uint32_t)value, size = queue_dwords(ipath);
@@ -114,22 +155,34 @@ static void header_head_write(struct ipath *ipath, uint64_t value)
 	}
 	ipath->header_head = head;
 	ipath->interrupt_armed = value & IPATH_HEAD_INTERRUPT;
+	ipath->armed_since_status |= ipath->interrupt_armed;
 	/* what came while the driver was at it */
 	if (head != ipath->header_tail)
 		received_tell(ipath);
+	else if (ipath_get(ipath, IPATH_RcvCtrl) & IPATH_RCV_ENABLE(CONTEXT))
+		emptied_check(ipath, ipath->interrupt_armed);
+}
+
+/* The index of the last packet whose payload software is done with; that of the next one while there is none. */
+static bool eager_head_is_right(const struct ipath *ipath, uint64_t value)
+{
+	const uint32_t used = (ipath->eager_tail + IPATH_EAGERS - ipath->eager_head) % IPATH_EAGERS;
+
+	return value < IPATH_EAGERS &&
+	       ((uint32_t)value + IPATH_EAGERS - ipath->eager_head) % IPATH_EAGERS <= used;
 }
 
 void ipath_user_write(struct ipath *ipath, enum ipath_user name, uint64_t value)
 {
 	if (name == IPATH_USER_HDR_HEAD)
 		header_head_write(ipath, value);
-	else if (name == IPATH_USER_EGR_HEAD && value < IPATH_EAGERS)
+	else if (name == IPATH_USER_EGR_HEAD && eager_head_is_right(ipath, value))
 		ipath->eager_head = (uint32_t)value;
 	else
 		guest_error(ipath->hca, RULE_header_queue_head,
 			    guest_object(GUEST_CONTEXT, CONTEXT),
-			    "%llu written to index %u of context %u", (unsigned long long)value,
-			    name, CONTEXT);
+			    "%llu written to index %u of context %u, whose next eager buffer is %u",
+			    (unsigned long long)value, name, CONTEXT, ipath->eager_tail);
 }
 
 /* --- eager buffers --- */

@@ -80,6 +80,7 @@ static const struct {
 } actions[] = {
 	{IPATH_Control, ipath_control_write, NULL},
 	{IPATH_IntMask, ipath_int_mask_write, NULL},
+	{IPATH_IntStatus, NULL, ipath_int_status_read},
 	{IPATH_IntClear, ipath_int_clear_write, NULL},
 	{IPATH_ErrMask, ipath_err_mask_write, NULL},
 	{IPATH_ErrClear, ipath_err_clear_write, NULL},
@@ -140,6 +141,7 @@ static void reg_write(struct ipath *ipath, uint64_t offset, const void *bytes, u
 			    "write of %u bytes to %s", size, reg->name);
 		return;
 	}
+	ipath_rcv_address_write(ipath, (enum ipath_register)offset, value);
 	if (reg->kind == ACTION)
 		actions[action].write(ipath, value);
 	else

@@ -20,6 +20,9 @@
 
 #include <string.h>
 
+/* From one write of SendCtrl to the next Linux turns the report off and on again (qib_6120 AVAIL_BLIP). */
+#define UNREPORTED_PS UINT64_C(10000000)
+
 enum {
 	PORT = 1,
 	STATE_INIT = 2,
@@ -49,6 +52,7 @@ static void words_write(struct ipath *ipath)
 
 	if (!(ipath_get(ipath, IPATH_SendCtrl) & IPATH_SEND_AVAIL))
 		return;
+	ipath->unreported_ps = 0;
 	for (unsigned i = 0; i < IPATH_BUFFERS; i++) {
 		const struct send_buffer *b = &ipath->buffers[i];
 		const unsigned at = i * BITS;
@@ -74,7 +78,11 @@ static void buffer_free(struct send_buffer *b)
 
 static void buffer_left(struct event *ev)
 {
-	buffer_free(container_of(ev, struct send_buffer, left));
+	struct send_buffer *b = container_of(ev, struct send_buffer, left);
+
+	if (!b->ipath->unreported_ps)
+		b->ipath->unreported_ps = hca_now(b->ipath->hca);
+	buffer_free(b);
 }
 
 static void buffer_wrong(struct send_buffer *b, uint64_t error)
@@ -174,6 +182,13 @@ static void begin(struct send_buffer *b, uint64_t pbc)
 {
 	const uint32_t dwords = pbc & IPATH_PBC_LENGTH;
 
+	if (dwords && b->ipath->unreported_ps &&
+	    hca_now(b->ipath->hca) - b->ipath->unreported_ps > UNREPORTED_PS)
+		guest_error(b->ipath->hca, RULE_send_ctrl_dropped,
+			    guest_object(GUEST_SEND_BUFFER, number_of(b)),
+			    "send buffer %u is used, and SendCtrl does not let the chip report "
+			    "those that have left",
+			    number_of(b));
 	b->generation = !b->generation;
 	b->length = dwords ? (dwords - 1) * 4 : 0;
 	b->filled = 0;
@@ -369,12 +384,31 @@ static bool any_free(const struct ipath *ipath)
 	return false;
 }
 
+/* Linux turns both off while it disarms all buffers, and then on again. */
+static void ctrl_check(struct ipath *ipath, uint64_t value)
+{
+	const uint64_t enables = IPATH_SEND_AVAIL | IPATH_SEND_ENABLE;
+	const uint64_t dropped = ipath_get(ipath, IPATH_SendCtrl) & enables & ~value;
+	const unsigned n = value >> IPATH_SEND_BUFFER_SHIFT & IPATH_SEND_BUFFER_MASK;
+
+	if (value & IPATH_SEND_DISARM && dropped && dropped != enables)
+		guest_error(ipath->hca, RULE_send_ctrl_dropped, guest_object(GUEST_SEND_BUFFER, n),
+			    "the write that disarms send buffer %u turns off %s", n,
+			    dropped == IPATH_SEND_AVAIL ? "the report of free send buffers"
+							: "sending");
+	if (value & IPATH_SEND_AVAIL && !ipath_get(ipath, IPATH_SendPIOAvailAddr))
+		guest_error(ipath->hca, RULE_chip_register_order, guest_object(GUEST_NONE, 0),
+			    "SendCtrl lets the chip report free send buffers, and SendPIOAvailAddr "
+			    "is not set");
+}
+
 void ipath_send_ctrl_write(struct ipath *ipath, uint64_t value)
 {
 	uint64_t *ctrl = ipath_register(ipath, IPATH_SendCtrl, 0);
 	const uint64_t kept = IPATH_SEND_INTERRUPT | IPATH_SEND_AVAIL | IPATH_SEND_ENABLE;
 	const uint64_t begun = value & ~*ctrl;
 
+	ctrl_check(ipath, value);
 	*ctrl = value & kept;
 	if (value & IPATH_SEND_DISARM)
 		disarm(ipath, value >> IPATH_SEND_BUFFER_SHIFT & IPATH_SEND_BUFFER_MASK);
@@ -390,6 +424,10 @@ void ipath_send_ctrl_write(struct ipath *ipath, uint64_t value)
 
 void ipath_send_avail_write(struct ipath *ipath, uint64_t value)
 {
+	if (ipath_get(ipath, IPATH_SendCtrl) & IPATH_SEND_AVAIL &&
+	    ipath_get(ipath, IPATH_SendPIOAvailAddr) != (value & ~(uint64_t)0x3f))
+		guest_error(ipath->hca, RULE_chip_register_order, guest_object(GUEST_NONE, 0),
+			    "SendPIOAvailAddr is changed while the chip reports free send buffers");
 	*ipath_register(ipath, IPATH_SendPIOAvailAddr, 0) = value & ~(uint64_t)0x3f;
 }
 
@@ -405,6 +443,7 @@ void ipath_send_create(struct ipath *ipath)
 void ipath_send_reset(struct ipath *ipath)
 {
 	ipath->first_waiting = ipath->last_waiting = NULL;
+	ipath->unreported_ps = 0;
 	event_cancel(ipath->hca->core, &ipath->send_turn);
 	for (unsigned i = 0; i < IPATH_BUFFERS; i++) {
 		event_cancel(ipath->hca->core, &ipath->buffers[i].left);

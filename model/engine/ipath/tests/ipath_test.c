@@ -393,6 +393,53 @@ static void send_rules(void **state)
 	expect_rule(&rig.a, "register_unknown");
 }
 
+static void order_rules(void **state)
+{
+	const uint64_t enables = IPATH_SEND_ENABLE | IPATH_SEND_AVAIL;
+	const uint32_t len = datagram(packet, 64, 5);
+
+	wr(&rig.a, IPATH_SendPIOAvailAddr, AVAIL + 64); /* while it is in use */
+	expect_rule(&rig.a, "chip_register_order");
+	wr(&rig.a, IPATH_RcvHdrTailAddr, TAIL + 64);
+	expect_rule(&rig.a, "chip_register_order");
+	wr(&rig.a, IPATH_RcvHdrAddr, QUEUE + 64);
+	expect_rule(&rig.a, "chip_register_order");
+	wr(&rig.a, IPATH_SendCtrl, IPATH_SEND_ENABLE | IPATH_SEND_DISARM);
+	expect_rule(&rig.a, "send_ctrl_dropped");
+	buffer_fill(&rig.a, 0, packet, len);
+	run(CFG_US(30));
+	buffer_fill(&rig.a, 1, packet, len); /* nothing says that the first one has left */
+	expect_rule(&rig.a, "send_ctrl_dropped");
+	wr(&rig.a, IPATH_SendCtrl, enables);
+	wr(&rig.a, IPATH_SendCtrl, IPATH_SEND_DISARM); /* as Linux does for all buffers */
+	wr(&rig.a, IPATH_SendCtrl, enables);
+	assert_int_equal(rig.a.errors, 0);
+}
+
+static void emptied_rules(void **state)
+{
+	const uint64_t received = IPATH_INT_RECEIVED(0);
+	const uint32_t len = datagram(packet, 64, 5);
+
+	for (unsigned i = 0; i < 2; i++)
+		buffer_fill(&rig.a, i, packet, len);
+	run(CFG_US(20));
+	assert_true(rd(&rig.b, IPATH_IntStatus) & received);
+	wr(&rig.b, user(IPATH_USER_EGR_HEAD), 2); /* no packet has it yet, but the next one will */
+	wr(&rig.b, user(IPATH_USER_EGR_HEAD), 3);
+	expect_rule(&rig.b, "header_queue_head");
+	wr(&rig.b, user(IPATH_USER_HDR_HEAD), 2 * ENTRY_DWORDS);
+	expect_rule(&rig.b, "interrupt_not_asked");
+	wr(&rig.b, user(IPATH_USER_HDR_HEAD), 2 * ENTRY_DWORDS | IPATH_HEAD_INTERRUPT);
+	wr(&rig.b, IPATH_IntClear, received);
+	expect_rule(&rig.b, "interrupt_cleared_late");
+	for (unsigned i = 2; i < 5; i++)
+		buffer_fill(&rig.a, i, packet, len);
+	run(CFG_US(20));
+	wr(&rig.b, user(IPATH_USER_HDR_HEAD), 5 * ENTRY_DWORDS | IPATH_HEAD_INTERRUPT);
+	expect_rule(&rig.b, "eager_kept");
+}
+
 static void receive_rules(void **state)
 {
 	const uint32_t len = datagram(packet, 64, 5);
@@ -495,6 +542,8 @@ int main(void)
 		U(vendors_own_packets_are_dropped),
 		U(freeze_stops_both_ways),
 		U(send_rules),
+		U(order_rules),
+		U(emptied_rules),
 		U(receive_rules),
 		U(reset_is_power_on),
 		U(stopped_until_reset),
