@@ -149,9 +149,9 @@
 	  "the write of the address, and that of the enable behind it", \
 	  "SendCtrl is told to report free send buffers, and SendPIOAvailAddr is written afterwards") \
 	R(send_ctrl_dropped, \
-	  "software disarmed a send buffer and turned off sending or the report of free send buffers with the same write, or sends while nothing reports free buffers", \
+	  "software goes on sending while it has turned off the report of free send buffers", \
 	  "QLogic 6120: SendCtrl; Linux sendctrl_6120_mod keeps the other bits in a shadow", \
-	  "each write of SendCtrl: besides its command it must have the enables that stay", \
+	  "each write of SendCtrl: what it turns off for its command comes back with the next one", \
 	  "a buffer is disarmed by a write that has no other bit") \
 	R(interrupt_not_asked, \
 	  "software told that the header queue is empty without asking for the next interrupt: it does not hear of the next packet", \

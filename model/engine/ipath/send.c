@@ -384,18 +384,9 @@ static bool any_free(const struct ipath *ipath)
 	return false;
 }
 
-/* Linux turns both off while it disarms all buffers, and then on again. */
+/* The chip writes to that address at once. */
 static void ctrl_check(struct ipath *ipath, uint64_t value)
 {
-	const uint64_t enables = IPATH_SEND_AVAIL | IPATH_SEND_ENABLE;
-	const uint64_t dropped = ipath_get(ipath, IPATH_SendCtrl) & enables & ~value;
-	const unsigned n = value >> IPATH_SEND_BUFFER_SHIFT & IPATH_SEND_BUFFER_MASK;
-
-	if (value & IPATH_SEND_DISARM && dropped && dropped != enables)
-		guest_error(ipath->hca, RULE_send_ctrl_dropped, guest_object(GUEST_SEND_BUFFER, n),
-			    "the write that disarms send buffer %u turns off %s", n,
-			    dropped == IPATH_SEND_AVAIL ? "the report of free send buffers"
-							: "sending");
 	if (value & IPATH_SEND_AVAIL && !ipath_get(ipath, IPATH_SendPIOAvailAddr))
 		guest_error(ipath->hca, RULE_chip_register_order, guest_object(GUEST_NONE, 0),
 			    "SendCtrl lets the chip report free send buffers, and SendPIOAvailAddr "
