@@ -146,11 +146,11 @@ $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) $(if $(filter host_driver/mlx4/%,$<),$(VISITED),$(ENTERED)) -c -o $@ $<
 
-# A transport in software is not checked. It tells which functions are entered, as the layers above it do.
+# A transport in software tells of its functions as the layers above do, but for this: a helper that only computes is told, too.
 $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(named-out)): $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
-	$(call say,CC,$< with names)
+	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(FRAMES) -fno-inline $(VISITED) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) -fno-inline $(VISITED) -c -o $@ $<
 	$(Q)objcopy --redefine-sym __cyg_profile_func_enter=callout_entered --redefine-sym __cyg_profile_func_exit=callout_left $@
 
 # The functions of the driver that checked-y wraps: the linker gives their callers __wrap_NAME.

@@ -189,8 +189,8 @@
 	  "the barrier before the store of the doorbell record", \
 	  "the record is stored before the last receive is written") \
 	R(order_entry, \
-	  "no read barrier stands between the owner bit of a CQE or EQE and its other fields", \
-	  "Linux mlx4_ib_poll_one: rmb, mlx4_eq_int: dma_rmb behind the owner bit", \
+	  "no read barrier stands between the owner bit of a CQE or EQE and its other fields, or between the tail of a header queue and its entries", \
+	  "Linux mlx4_ib_poll_one: rmb, mlx4_eq_int: dma_rmb behind the owner bit; qib_kreceive: smp_rmb behind the tail", \
 	  "the barrier between the test of the owner bit and the first use of another field", \
 	  "the QP number of a CQE is read to find its queue, before the owner bit is tested") \
 	R(order_index, \

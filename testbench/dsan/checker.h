@@ -41,6 +41,8 @@ struct checker_host {
 
 /* NULL: no memory. */
 struct checker *checker_create(const struct checker_host *host);
+/* That of a device whose interface it does not know: it judges what the software does to its memory. */
+struct checker *checker_create_software(const struct checker_host *host);
 /* After the device is destroyed. */
 void checker_destroy(struct checker *c);
 /* The device has read these bytes from memory: replaces what it does not see yet. */

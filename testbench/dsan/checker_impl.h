@@ -9,6 +9,7 @@
 #include "model/interface/rules.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/checker.h"
+#include "testbench/dsan/own/headers.h"
 #include "testbench/dsan/threads/threads.h"
 #include "testbench/os/calls.h"
 
@@ -138,6 +139,8 @@ struct guest_watch {
 
 struct checker {
 	struct checker_host host;
+	bool memory_only;       /* of checker_create_software() */
+	struct headers headers; /* there */
 	bool guest; /* of guest.c: its driver is another one, and tells nothing but what it does */
 	/* Of a guest: whether its driver is held to this rule there. NULL: to every one. */
 	bool (*judges)(const struct checker *c, const struct breach *b);
@@ -300,8 +303,10 @@ bool checker_hears(const void *pc);
 bool checker_in_mlx4(const void *pc);
 /* A store is heard of before it is made: the driver has made its last one. */
 void checker_settle(struct checker *c);
-/* The checker of a host; NULL: it has none. */
+/* The checker of a host with mlx4; NULL: it has none. */
 struct checker *checker_of_host(unsigned host);
+/* That of a host with any device. */
+struct checker *checker_of_software(unsigned host);
 
 /* --- asked*.c: what the driver was asked for --- */
 

@@ -4,7 +4,6 @@
 #include "model/sim/params/host_pcie.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/checker.h"
-#include "testbench/dsan/hear/entered.h"
 #include "testbench/machine/host_impl.h"
 #include "testbench/machine/refusals.h"
 
@@ -296,7 +295,7 @@ static enum cfg_memory_order memory_order(const struct host *host)
 	return (enum cfg_memory_order)host_param_host_memory_order(host->params);
 }
 
-/* The checker knows the interface of mlx4. Of others it knows the names of the functions that run. */
+/* The checker knows the interface of mlx4. Of others it hears only what any software must not do. */
 static bool has_checked_driver(struct host *host)
 {
 	return !strcmp(hca_personality(host_hca(host)), "mlx4");
@@ -314,7 +313,8 @@ static int check_driver(struct host *host)
 					.high_numbers = host_param_host_high_numbers(host->params),
 					.seed = host->config.seed + host->config.index};
 
-	host->checker = checker_create(&ch);
+	host->checker =
+		has_checked_driver(host) ? checker_create(&ch) : checker_create_software(&ch);
 	return host->checker ? 0 : -ENOMEM;
 }
 
@@ -372,10 +372,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 	}
 	holds_ask(host->config.holds, config->index, host_hca(host));
 	host->platform.pci_id = hca_pci_id(host_hca(host));
-	if (callouts_built() && !has_checked_driver(host)) {
-		host->named = true;
-		entered_hear();
-	} else if (callouts_built() && check_driver(host)) {
+	if (callouts_built() && check_driver(host)) {
 		snprintf(err, err_size, "no memory for the checker of host %u", config->index);
 		host_destroy(host);
 		return NULL;
@@ -389,8 +386,6 @@ void host_destroy(struct host *host)
 	if (!host)
 		return;
 	checker_destroy(host->checker);
-	if (host->named)
-		entered_leave();
 	host_memory_destroy(&host->memory);
 	host_irqs_destroy(host);
 	acts_destroy(host->acts);

@@ -39,7 +39,6 @@ struct host {
 	bool irq_thread_idle;
 	const struct host_irq *irq_running; /* whose handler runs; NULL: none */
 	struct checker *checker;            /* of its driver; NULL but in hcasim-checked */
-	bool named;                         /* there, without a checker: entered.h */
 	/* what the device lacked first: a verb that its driver refused, or what the scenario asked for */
 	char lacked[HOST_LACKED_CHARS];
 	void (*lacks)(void *arg, unsigned host, const char *what);

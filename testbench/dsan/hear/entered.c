@@ -147,31 +147,6 @@ void entered_note_visit(struct runner *r, const void *pc)
 	r->visited_nth = ++visits;
 }
 
-static void on_enter(void *ctx, const void *pc)
-{
-	struct runner *r = runner_now();
-
-	if (r)
-		entered_note(r, pc);
-}
-
-static struct callout_listener names_only = {.enter = on_enter};
-static unsigned unchecked; /* hosts */
-
-void entered_hear(void)
-{
-	if (!unchecked++)
-		callout_listen(&names_only);
-}
-
-void entered_leave(void)
-{
-	if (--unchecked)
-		return;
-	callout_leave(&names_only);
-	entered_forget();
-}
-
 void entered_process_ends(bool ends)
 {
 	struct runner *r = runner_now();

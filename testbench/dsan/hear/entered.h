@@ -10,10 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of a host without a checker these names are all that is known. Once a host; entered_leave() ends it. */
-void entered_hear(void);
-void entered_leave(void);
-
 /* The running thread begins or ends to undo what its process has left. What went wrong came before that,
  * so the functions that undo are not noted. */
 void entered_process_ends(bool ends);

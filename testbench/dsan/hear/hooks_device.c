@@ -35,7 +35,7 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	if (rc && a.c)
 		dead_begin(a.c, NULL);
 	if (rc)
-		heap_driver_ends(a.c);
+		heap_driver_ends(checker_of_software(p->host));
 	if (!rc) {
 		given_up_check(&a, *dev, options && options->no_ports);
 		caps_used_check(&a, *dev);
@@ -147,7 +147,7 @@ static void device_gone(struct ask *a)
 		dead_begin(a->c, NULL);
 }
 
-static void device_forgotten(struct ask *a, const struct drv_device *dev)
+static void device_forgotten(struct ask *a, const struct drv_device *dev, unsigned host)
 {
 	made_forget(a->c);
 	mads_forget(a->c);
@@ -157,11 +157,12 @@ static void device_forgotten(struct ask *a, const struct drv_device *dev)
 	hooks_gone(a, 0, dev, "the device");
 	if (a->c)
 		taken_gone(a, a->call, a->c);
-	heap_driver_ends(a->c);
+	heap_driver_ends(checker_of_software(host));
 }
 
 W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 {
+	const unsigned host = drv_platform(dev)->host;
 	struct drv_leftovers left;
 	ASK a;
 
@@ -172,12 +173,13 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 		mailboxes_check(a.c, left.mailboxes);
 	device_gone(&a);
 	function_left_check(&a);
-	device_forgotten(&a, dev);
+	device_forgotten(&a, dev, host);
 	return left;
 }
 
 W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 {
+	const unsigned host = drv_platform(dev)->host;
 	struct drv_leftovers left;
 	ASK a;
 
@@ -187,6 +189,6 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	if (a.c)
 		mailboxes_check(a.c, left.mailboxes);
 	device_gone(&a);
-	device_forgotten(&a, dev);
+	device_forgotten(&a, dev, host);
 	return left;
 }

@@ -2,6 +2,7 @@
 /* See heap.h. */
 #include "testbench/dsan/held/heap.h"
 
+#include "testbench/dsan/bucket.h"
 #include "testbench/dsan/checker_impl.h"
 
 #include "model/interface/macros.h"
@@ -13,7 +14,8 @@ enum {
 	FOLLOWED = 3072, /* bytes of a block whose stores and pointers are followed */
 	LINES = FOLLOWED / LINE + 1,
 	MARGIN_LINES = HEAP_MARGIN / LINE + 1,
-	BUCKETS = 1 << 18, /* a power of two: each load and store looks here */
+	BUCKET_BITS = 18, /* each load and store looks in one */
+	BUCKETS = 1 << BUCKET_BITS,
 	TAKERS = 5,
 	HOLDERS = 3,
 	WRITERS = 6,
@@ -71,7 +73,7 @@ static uint64_t count;
 
 static struct line **bucket_of(uintptr_t line)
 {
-	return &buckets[(line ^ line >> 18) % BUCKETS];
+	return &buckets[bucket_number(line, BUCKET_BITS)];
 }
 
 static struct line *line_of(uintptr_t at)

@@ -142,6 +142,12 @@ static void stored(struct runner *r)
 		busy_stored(r);
 }
 
+/* A transport in software has no locks, and its threads sleep until anything at all may have changed, and look then. */
+static bool threads_are_judged(const struct runner *r)
+{
+	return !r->c || !r->c->memory_only;
+}
+
 static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 {
 	struct runner *r = runner_now();
@@ -158,10 +164,23 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	heap_load(r->c, at, bytes, pc,
 		  r->depth > 1 && r->depth <= DEPTH ? code_pc(r->in[r->depth - 2]) : NULL);
 	accesses_add(r, &r->loads, at, bytes, pc);
+	if (!threads_are_judged(r))
+		return;
 	if (r->woken.watched)
 		waits_load(r, at, bytes);
 	locks_load(r, at, pc);
 	lockset_load(r, at, pc);
+}
+
+static void thread_stores(struct runner *r, uintptr_t at, size_t bytes, const void *pc)
+{
+	locks_store(r, at, pc);
+	lockset_store(r, at, pc);
+	waits_store(r, at, bytes, pc);
+	flags_store(r, at, bytes, pc);
+	if (r->n_busy)
+		busy_access(r, at, pc);
+	busy_store(r, at, bytes, pc);
 }
 
 static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
@@ -176,14 +195,9 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	trail_add(r, pc);
 	freed_check(r, at, bytes, true, pc);
 	heap_store(r->c, at, bytes, pc);
-	locks_store(r, at, pc);
-	lockset_store(r, at, pc);
-	waits_store(r, at, bytes, pc);
-	flags_store(r, at, bytes, pc);
-	if (r->n_busy)
-		busy_access(r, at, pc);
-	busy_store(r, at, bytes, pc);
 	setters_store(r, at, bytes, pc);
+	if (threads_are_judged(r))
+		thread_stores(r, at, bytes, pc);
 	accesses_add(r, &r->stores, at, bytes, pc);
 }
 
