@@ -164,10 +164,11 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	heap_load(r->c, at, bytes, pc,
 		  r->depth > 1 && r->depth <= DEPTH ? code_pc(r->in[r->depth - 2]) : NULL);
 	accesses_add(r, &r->loads, at, bytes, pc);
-	if (!threads_are_judged(r))
-		return;
+	/* an interrupt of another host may have come in between, and the look counts */
 	if (r->woken.watched)
 		waits_load(r, at, bytes);
+	if (!threads_are_judged(r))
+		return;
 	locks_load(r, at, pc);
 	lockset_load(r, at, pc);
 }
