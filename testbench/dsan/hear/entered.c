@@ -276,16 +276,6 @@ static unsigned functions_of(const struct entered *e, const void **pcs)
 	return n;
 }
 
-void entered_take(struct ran *ran)
-{
-	const struct runner *r = runner_now() ? runner_now() : latest[0];
-	const void *pcs[ENTERED];
-	const unsigned n = r && !r->c ? functions_of(&r->entered, pcs) : 0;
-
-	for (unsigned i = 0; i < n && ran->n < RAN_MAX; i++)
-		ran->pc[ran->n++] = pcs[i];
-}
-
 static void names_of(const struct entered *e, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
@@ -386,7 +376,7 @@ static void tell_object(const struct runner *r, const char *besides, const char 
 	fprintf(out, "    %s was %s by %s\n", object, by == &made ? "made" : "changed last", names);
 }
 
-/* --- threads of hosts without a checker --- */
+/* --- threads of hosts with a transport in software --- */
 
 /* A transport in software does its work in threads of its own, and that which fails is seldom the one that
  * did wrong. So the functions of all its threads have one order. */
@@ -446,7 +436,7 @@ static void software_take(struct software *s)
 {
 	s->n = 0;
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		for (uint32_t n = 0; !latest[i]->c && n < latest[i]->entered.n; n++)
+		for (uint32_t n = 0; runner_is_software(latest[i]) && n < latest[i]->entered.n; n++)
 			software_add(s, latest[i], latest[i]->entered.at[n]);
 	qsort(s->all, s->n, sizeof(s->all[0]), by_last);
 	for (unsigned i = 0; i < s->n; i++)
@@ -533,7 +523,7 @@ static bool software_tell(const char *title, FILE *out)
 		return false;
 	if (title)
 		fputs(title, out);
-	if (asks && !asks->c)
+	if (asks && runner_is_software(asks))
 		software_tell_begin(asks, out);
 	software_tell_seldom(&s, out);
 	end = software_end(&s);
@@ -579,7 +569,7 @@ static const struct runner *lowest_latest(void)
 	const struct runner *r, *found = NULL;
 
 	for (unsigned i = 0; (r = runners_from(i, &i));)
-		if (r->c && r->visited.n && !r->entered.n &&
+		if (!runner_is_software(r) && r->visited.n && !r->entered.n &&
 		    (!found || (int32_t)(r->visited_nth - found->visited_nth) > 0))
 			found = r;
 	return found;
@@ -597,7 +587,8 @@ bool checkers_tell_calls(FILE *out)
 		 "and those that run all the time last:\n",
 		 rule->name, rule->meaning);
 	for (unsigned i = 0; i < LATEST && latest[i] && told < CHECKED_TOLD; i++)
-		told += latest[i]->c && thread_tell(latest[i], told ? NULL : title, out);
+		told += !runner_is_software(latest[i]) &&
+			thread_tell(latest[i], told ? NULL : title, out);
 	told += software_tell(told ? NULL : title, out);
 	lowest = lowest_latest();
 	if (told && lowest)
@@ -615,7 +606,7 @@ void checkers_forget_calls(void)
 	for (unsigned i = 0; i < LATEST && latest[i]; i++) {
 		struct runner *r = latest[i];
 
-		if (r->c)
+		if (!runner_is_software(r))
 			r->entered.n = r->visited.n = 0;
 		else
 			latest[kept++] = r;

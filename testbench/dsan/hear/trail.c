@@ -118,8 +118,6 @@ void checkers_ran(unsigned host, struct ran *ran)
 		ran_take_call(r, ran);
 	else if (told)
 		ran_take(told, told->told_from, told->told, ran);
-	else
-		entered_take(ran);
 }
 
 static uint64_t errno_bit(int rc)

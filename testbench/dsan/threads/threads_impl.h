@@ -195,12 +195,16 @@ void locals_memory_gone(uintptr_t at, size_t bytes);
 void locals_forget(void);
 
 /* entered.c */
+/* The thread works for a host without mlx4, or for none yet. */
+static inline bool runner_is_software(const struct runner *r)
+{
+	return !r->c || r->c->memory_only;
+}
+
 void entered_call_begins(struct runner *r);
 /* Adds the functions that the running call has entered first, the last one of them first, until there are
  * `max`. */
 void entered_add_first(const struct runner *r, struct ran *ran, unsigned max);
-/* Of a host without a checker: those that the running thread has entered, or else that which ran last. */
-void entered_take(struct ran *ran);
 void entered_note(struct runner *r, const void *pc);
 void entered_note_visit(struct runner *r, const void *pc);
 
