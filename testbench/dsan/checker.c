@@ -37,17 +37,16 @@ static struct checker *checker_of(const struct platform *p)
 	return checkers[p->host];
 }
 
-struct checker *checker_of_host(unsigned host)
+struct checker *checker_of_software(unsigned host)
 {
 	return host < HOSTS ? checkers[host] : NULL;
 }
 
-/* Those of devices whose interface is not known. */
-static struct checker *of_software[HOSTS];
-
-struct checker *checker_of_software(unsigned host)
+struct checker *checker_of_host(unsigned host)
 {
-	return host >= HOSTS ? NULL : checkers[host] ? checkers[host] : of_software[host];
+	struct checker *c = checker_of_software(host);
+
+	return c && !c->memory_only ? c : NULL;
 }
 
 void checkers_made(unsigned host, struct guest_object object, struct ran *made, struct ran *changed)
@@ -570,14 +569,20 @@ void checker_hear_device(struct checker *c)
 
 /* --- life --- */
 
+void checker_hear_platform(struct checker *c, struct platform_ops *ops)
+{
+	threads_hear(c, c->host.platform);
+	c->ops = c->host.platform->ops;
+	*ops = *c->ops;
+	c->host.platform->ops = ops;
+	checkers[c->host.platform->host] = c;
+}
+
 static void hear(struct checker *c, const struct checker_host *host)
 {
-	static struct platform_ops
-		ops; /* the host's but for what is overridden; one kind of host */
+	static struct platform_ops ops; /* one kind of host */
 
-	threads_hear(c, host->platform);
-	c->ops = host->platform->ops;
-	ops = *c->ops;
+	checker_hear_platform(c, &ops);
 	ops.mmio_write = op_mmio_write;
 	ops.mmio_read = op_mmio_read;
 	ops.config_read = op_config_read;
@@ -592,8 +597,6 @@ static void hear(struct checker *c, const struct checker_host *host)
 	ops.waitq_destroy = op_waitq_destroy;
 	ops.dma_map = op_dma_map;
 	ops.dma_unmap = op_dma_unmap;
-	host->platform->ops = &ops;
-	checkers[host->platform->host] = c;
 	checker_hear_device(c);
 	c->listener = (struct callout_listener){.ctx = c,
 						.load = on_load,
@@ -631,7 +634,7 @@ void checker_free(struct checker *c)
 	free(c);
 }
 
-struct checker *checker_create(const struct checker_host *host)
+struct checker *checker_new(const struct checker_host *host)
 {
 	struct checker *c = calloc(1, sizeof(*c));
 
@@ -640,6 +643,15 @@ struct checker *checker_create(const struct checker_host *host)
 	c->host = *host;
 	c->tell = checker_report;
 	c->place = report_place;
+	return c;
+}
+
+struct checker *checker_create(const struct checker_host *host)
+{
+	struct checker *c = checker_new(host);
+
+	if (!c)
+		return NULL;
 	c->order = order_create(c);
 	c->claims = claims_create(c);
 	c->own = own_create(c);
@@ -654,81 +666,11 @@ struct checker *checker_create(const struct checker_host *host)
 	return c;
 }
 
-static int software_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
-				void *arg)
-{
-	struct checker *c = of_software[p->host];
-	struct interrupt *i = vector < FUNCTION_VECTORS ? &c->interrupts[vector] : NULL;
-
-	if (!i)
-		return c->ops->irq_request(p, vector, handler, arg);
-	*i = (struct interrupt){c, handler, arg};
-	return c->ops->irq_request(p, vector, threads_interrupt, i);
-}
-
-static void software_dma(void *ctx, const struct hca_dma_seen *dma)
-{
-	struct checker *c = ctx;
-
-	headers_dma(c, &c->headers, dma);
-}
-
-static void software_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
-{
-	struct checker *c = ctx;
-
-	headers_load(c, &c->headers, at, bytes, pc);
-}
-
-static void software_fence(void *ctx, unsigned fence, const void *pc)
-{
-	struct checker *c = ctx;
-
-	headers_fence(&c->headers, fence);
-}
-
-static void software_hear(struct checker *c)
-{
-	c->monitor = (struct hca_monitor){.ctx = c, .dma = software_dma};
-	hca_monitor_set(c->host.hca, &c->monitor);
-	c->listener =
-		(struct callout_listener){.ctx = c, .load = software_load, .fence = software_fence};
-	callouts_watch(c->host.memory, c->host.bytes);
-	callout_listen(&c->listener);
-}
-
-struct checker *checker_create_software(const struct checker_host *host)
-{
-	static struct platform_ops
-		ops; /* the host's but for what is overridden; one kind of host */
-	struct checker *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->host = *host;
-	c->tell = checker_report;
-	c->place = report_place;
-	c->memory_only = true;
-	if (!checker_shadow(c)) {
-		checker_free(c);
-		return NULL;
-	}
-	threads_hear(c, host->platform);
-	c->ops = host->platform->ops;
-	ops = *c->ops;
-	ops.irq_request = software_irq_request;
-	host->platform->ops = &ops;
-	of_software[host->platform->host] = c;
-	software_hear(c);
-	return c;
-}
-
 void checker_destroy(struct checker *c)
 {
 	if (!c)
 		return;
 	callout_leave(&c->listener);
-	of_software[c->host.platform->host] = NULL;
 	taken_forget(c);
 	c->host.platform->ops = c->ops;
 	threads_leave(c->host.platform);

@@ -240,6 +240,10 @@ static inline bool checker_read(const struct checker *c, uint64_t bus, void *buf
 	return true;
 }
 
+/* With nothing in it but the host and how it tells. NULL: no memory. */
+struct checker *checker_new(const struct checker_host *host);
+/* From now on the platform's operations are these: a copy, for the caller to put its own into. */
+void checker_hear_platform(struct checker *c, struct platform_ops *ops);
 /* Makes the table of who has stored what. false: no memory. */
 bool checker_shadow(struct checker *c);
 /* From now on the device tells what it does. */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The checker of a host whose device leaves the transport to software, such as the QLogic 6120. Its interface is not
+ * known as mlx4's is, so only what any software must not do is judged: what it does to its memory (held/heap.c,
+ * threads/freed.c), and the order of its loads from the header queue (own/headers.c).
+ */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/threads/threads_impl.h"
+
+#include "model/engine/hca.h"
+
+#include <stdlib.h>
+
+/* --- what is heard --- */
+
+static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
+			  void *arg)
+{
+	struct checker *c = checker_of_software(p->host);
+	struct interrupt *i = vector < FUNCTION_VECTORS ? &c->interrupts[vector] : NULL;
+
+	if (!i)
+		return c->ops->irq_request(p, vector, handler, arg);
+	*i = (struct interrupt){c, handler, arg};
+	return c->ops->irq_request(p, vector, threads_interrupt, i);
+}
+
+static void on_dma(void *ctx, const struct hca_dma_seen *dma)
+{
+	struct checker *c = ctx;
+
+	headers_dma(c, &c->headers, dma);
+}
+
+static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct checker *c = ctx;
+
+	headers_load(c, &c->headers, at, bytes, pc);
+}
+
+static void on_fence(void *ctx, unsigned fence, const void *pc)
+{
+	struct checker *c = ctx;
+
+	headers_fence(&c->headers, fence);
+}
+
+/* --- life --- */
+
+static void hear(struct checker *c)
+{
+	static struct platform_ops ops; /* one kind of host */
+
+	checker_hear_platform(c, &ops);
+	ops.irq_request = op_irq_request;
+	c->monitor = (struct hca_monitor){.ctx = c, .dma = on_dma};
+	hca_monitor_set(c->host.hca, &c->monitor);
+	c->listener = (struct callout_listener){.ctx = c, .load = on_load, .fence = on_fence};
+	callouts_watch(c->host.memory, c->host.bytes);
+	callout_listen(&c->listener);
+}
+
+struct checker *checker_create_software(const struct checker_host *host)
+{
+	struct checker *c = checker_new(host);
+
+	if (!c)
+		return NULL;
+	c->memory_only = true;
+	if (!checker_shadow(c)) {
+		checker_free(c);
+		return NULL;
+	}
+	hear(c);
+	return c;
+}
