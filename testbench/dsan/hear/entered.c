@@ -21,11 +21,13 @@ enum {
 	FIRST_CHARS = 720,
 	OTHER_CHARS = 300,
 	SOFTWARE = 512, /* functions of all such threads */
+	/* characters of a list, as many as a person reads: chosen, not derived. In all; that the thread which asks has at
+	 * least, and each other one; of those that ran seldom, which is so often */
 	SOFTWARE_CHARS = 1300,
 	FIRST_SHARE = 560,
 	OTHER_SHARE = 200,
-	SELDOM = 3,
 	SELDOM_CHARS = 420,
+	SELDOM = 3,
 	NAMES_CHARS = 720,
 	SETTERS_CHARS = 200,
 	TITLE_CHARS = 400,
@@ -496,13 +498,14 @@ static void software_tell_begin(const struct runner *r, FILE *out)
 /* Those before `end`, and as many more that the thread has its share. What ran before the body of the scenario
  * is told only of the running thread, which has asked for it. */
 static void software_tell_thread(struct software *s, const struct runner *r, unsigned end,
-				 unsigned share, FILE *out)
+				 bool asks, FILE *out)
 {
+	const unsigned share = asks ? FIRST_SHARE : OTHER_SHARE;
 	size_t used = 0;
 
 	for (unsigned i = 0; i < s->n && (i < end || used < share); i++) {
 		if (s->all[i].told || s->all[i].r != r ||
-		    (share == OTHER_SHARE && s->all[i].f->last <= entries_before))
+		    (!asks && s->all[i].f->last <= entries_before))
 			continue;
 		if (!used)
 			fputs("    a thread: ", out);
@@ -528,9 +531,9 @@ static bool software_tell(const char *title, FILE *out)
 	software_tell_seldom(&s, out);
 	end = software_end(&s);
 	if (asks)
-		software_tell_thread(&s, asks, end, FIRST_SHARE, out);
+		software_tell_thread(&s, asks, end, true, out);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		software_tell_thread(&s, latest[i], end, OTHER_SHARE, out);
+		software_tell_thread(&s, latest[i], end, false, out);
 	return true;
 }
 
