@@ -158,6 +158,20 @@ static void consumer_index_beyond_producer(void **state)
 	assert_int_equal(eqc_get_consumer_index(eqc), FIRST);
 }
 
+/* As when it is cut to the size of the queue: the queue would be full from then on. */
+static void consumer_index_goes_back(void **state)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		post(i);
+	fx_run();
+	event_queue_doorbell(&fx.hca, EQN, FIRST + 2, true);
+	event_queue_doorbell(&fx.hca, EQN, FIRST + 2, true);
+	assert_int_equal(fx.errors, 0);
+	event_queue_doorbell(&fx.hca, EQN, FIRST + 1, true);
+	expect_errors(1, "eq_consumer_index");
+	assert_int_equal(eqc_get_consumer_index(eqc), FIRST + 2);
+}
+
 static void overflow_stops_the_device(void **state)
 {
 	for (uint32_t i = 0; i < SIZE + 2; i++)
@@ -242,6 +256,7 @@ int main(void)
 		T(the_event_is_in_memory_before_the_interrupt),
 		T(order_is_kept_while_the_context_is_read),
 		T(consumer_index_beyond_producer),
+		T(consumer_index_goes_back),
 		T(overflow_stops_the_device),
 		T(overflow_is_an_event_elsewhere),
 		T(done_when_in_memory),

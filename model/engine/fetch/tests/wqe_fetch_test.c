@@ -130,6 +130,14 @@ static void mlx(void **state)
 	assert_memory_equal(headers, given, 72);
 	assert_int_equal(r.bytes, 256);
 	assert_int_equal(r.data, 96);
+	/* the last segment is not counted */
+	be32_store(wqe + 4, 7);
+	assert_int_equal(send_request_parse(wqe, 256, QP_ST_MLX, &r, &why), 0);
+	assert_int_equal(send_request_mlx_headers(&r, headers, &why), -EINVAL);
+	/* software has given the ICRC */
+	be32_store(wqe + 8, 1 << 4);
+	assert_int_equal(send_request_parse(wqe, 256, QP_ST_MLX, &r, &why), 0);
+	assert_int_equal(send_request_mlx_headers(&r, headers, &why), 72);
 }
 
 static unsigned woken;
