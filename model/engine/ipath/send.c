@@ -17,11 +17,13 @@
 #include "model/interface/rows.h"
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_link.h"
+#include "model/sim/units.h"
 
 #include <string.h>
 
-/* From one write of SendCtrl to the next Linux turns the report off and on again (qib_6120 AVAIL_BLIP). */
-#define UNREPORTED_PS UINT64_C(10000000)
+/* Linux turns the report off with one write of SendCtrl and on with the next (sendctrl_6120_mod), and its other
+ * processors send meanwhile. Assumption: nothing keeps a guest's processor for a second between the two. */
+#define UNREPORTED_PS CFG_S(1)
 
 enum {
 	PORT = 1,
