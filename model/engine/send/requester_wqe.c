@@ -104,10 +104,13 @@ int send_request_parse(const uint8_t *wqe, unsigned len, unsigned service, struc
 		*why = "unknown opcode";
 	else if (!(r->op->services & 1u << service))
 		*why = "opcode is not for this service";
+	else if (r->len < sizeof(struct wqe_ctrl))
+		/* A slot of zeros is a NOP of size 0. Linux's post_nop_wqe() sets the size. */
+		*why = wqe_ctrl_get_opcode(r->ctrl) == WQE_NOP
+			       ? "size 0, as if nothing was ever written there"
+			       : "size 0";
 	else if (r->op->props & WQE_P_LOCAL && !(r->op->props & WQE_P_MPT))
 		return 0; /* NOP: nothing behind the control segment counts */
-	else if (r->len < sizeof(struct wqe_ctrl))
-		*why = "size 0";
 	else if (r->len > len)
 		*why = "larger than the stride";
 	else if (!(r->data = take_segments(r, service)))

@@ -89,7 +89,8 @@ static void malformed(void **state)
 		{WQE_SEND, 3, QP_ST_UD, 100, -EINVAL},              /* no address vector */
 		{WQE_SEND, 8, QP_ST_RC, 0x80000000u | 45, -EINVAL}, /* over the 64-byte boundary */
 		{WQE_SEND, 2, QP_ST_RC, 0x80000000u | 13, -EINVAL}, /* longer than the WQE */
-		{WQE_NOP, 0, QP_ST_RC, 0, 0},
+		{WQE_NOP, 0, QP_ST_RC, 0, -EINVAL},                 /* a slot of zeros */
+		{WQE_NOP, 1, QP_ST_RC, 0, 0},
 		{WQE_SEND, 1, QP_ST_RC, 0, 0}, /* no data at all */
 	};
 	uint8_t wqe[128];
