@@ -140,14 +140,14 @@ ENTERED := -fno-inline --param tsan-instrument-func-entry-exit=1
 # mlx4 tells which of its functions run, also those that were inlined: a helper that computes accesses no memory.
 VISITED := -finstrument-functions -finstrument-functions-exclude-file-list=model/,host_driver/platform.h,/usr/
 called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/% host_driver/net/%,$(src-y)))
-named-out := $(call obj,$(filter host_driver/rvt/% host_driver/ipath/%,$(src-y)))
+software-out := $(call obj,$(filter host_driver/rvt/% host_driver/ipath/%,$(src-y)))
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) $(if $(filter host_driver/mlx4/%,$<),$(VISITED),$(ENTERED)) -c -o $@ $<
 
 # A transport in software tells of its functions as the layers above do, but for this: a helper that only computes is told, too.
-$(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(named-out)): $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
+$(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(software-out)): $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) -fno-inline $(VISITED) -c -o $@ $<
@@ -155,7 +155,7 @@ $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(named-out)): $(O)/obj/checked/%.o: %.
 
 # The functions of the driver that checked-y wraps: the linker gives their callers __wrap_NAME.
 wraps = -Wl$(subst $(eval) ,,$(patsubst %,$(comma)--wrap=%,$(shell grep -oh '^\(W.[^,]*\|WITH_PD.[a-z_]*\|ENDS.[a-z_]*\|ONLY_DATA.[a-z_]*\), [a-z][a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')))
-$(O)/hcasim-checked: $(filter-out $(called-out) $(named-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out) $(named-out)) $(call obj,$(checked-y)) $(mainobj)
+$(O)/hcasim-checked: $(filter-out $(called-out) $(software-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out) $(software-out)) $(call obj,$(checked-y)) $(mainobj)
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(LDFLAGS) $(wraps) -o $@ $^ $(LDLIBS)
 

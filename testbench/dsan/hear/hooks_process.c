@@ -207,15 +207,8 @@ W(void, ibv_ack_cq_events, struct ibv_cq *cq, unsigned nevents)
 	__real_ibv_ack_cq_events(cq, nevents);
 }
 
-/* A program may try to destroy what it still uses; its library knows what it has made. */
-static int destroyed(struct checker *c, const char *call, const void *object, int rc,
-		     const void *pc)
+static int destroyed(struct checker *c, const char *call, const void *object, int rc)
 {
-	if (c && rc == EBUSY && checker_in_driver(pc))
-		c->tell(c, &(struct breach){RULE_not_given_back, {0}, pc, NULL},
-			"the library calls %s for an object that others still use: it is refused, "
-			"and the object is left",
-			call);
 	if (!rc && taken_of(object))
 		tell(c, RULE_users_differ, call,
 		     "the object is destroyed, and the program has events of it that it has not "
@@ -223,26 +216,38 @@ static int destroyed(struct checker *c, const char *call, const void *object, in
 	return rc;
 }
 
+/* A program may try to destroy what it still uses; its library knows what it has made. */
+static int verbs_destroyed(struct checker *c, const char *call, const void *object, int rc,
+			   const void *pc)
+{
+	if (c && rc == EBUSY && checker_in_driver(pc))
+		c->tell(c, &(struct breach){RULE_not_given_back, {0}, pc, NULL},
+			"the library calls %s for an object that others still use: it is refused, "
+			"and the object is left",
+			call);
+	return destroyed(c, call, object, rc);
+}
+
 /* Source: ibv_destroy_cq(3), ibv_get_async_event(3): destruction waits until all is acknowledged */
 W(int, ibv_destroy_cq, struct ibv_cq *cq)
 {
 	struct checker *c = checker_of(cq->context);
 
-	return destroyed(c, "ibv_destroy_cq", cq, __real_ibv_destroy_cq(cq), HERE);
+	return verbs_destroyed(c, "ibv_destroy_cq", cq, __real_ibv_destroy_cq(cq), HERE);
 }
 
 W(int, ibv_destroy_srq, struct ibv_srq *srq)
 {
 	struct checker *c = checker_of(srq->context);
 
-	return destroyed(c, "ibv_destroy_srq", srq, __real_ibv_destroy_srq(srq), HERE);
+	return verbs_destroyed(c, "ibv_destroy_srq", srq, __real_ibv_destroy_srq(srq), HERE);
 }
 
 W(int, ibv_destroy_qp, struct ibv_qp *qp)
 {
 	struct checker *c = checker_of(qp->context);
 
-	return destroyed(c, "ibv_destroy_qp", qp, __real_ibv_destroy_qp(qp), HERE);
+	return verbs_destroyed(c, "ibv_destroy_qp", qp, __real_ibv_destroy_qp(qp), HERE);
 }
 
 /* An event of rdma_cm counts for its id, a connection request for its listener. */
@@ -273,7 +278,7 @@ W(int, rdma_destroy_id, struct rdma_cm_id *rdma)
 	const struct lib_id *id = LIB_ID(rdma);
 	struct checker *c = checker_of_host(id->kernel->channel->process->host->platform->host);
 
-	return destroyed(c, "rdma_destroy_id", id, __real_rdma_destroy_id(rdma), HERE);
+	return destroyed(c, "rdma_destroy_id", id, __real_rdma_destroy_id(rdma));
 }
 
 /* --- how many were taken, as the destruction tells --- */
