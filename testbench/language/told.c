@@ -136,16 +136,21 @@ struct ran_names {
 	unsigned newest; /* these come first, and stand there */
 };
 
+static bool ran_names_have(const struct ran_names *names, const char *name)
+{
+	for (unsigned i = 0; i < names->n; i++)
+		if (!strcmp(names->all[i].name, name))
+			return true;
+	return false;
+}
+
 static void ran_name_add(struct ran_names *names, const char *name)
 {
 	const unsigned place =
 		names->n < names->newest ? names->n : names->n + checkers_run_often(name);
 	unsigned at = names->n;
 
-	for (unsigned i = 0; i < names->n; i++)
-		if (!strcmp(names->all[i].name, name))
-			return;
-	if (names->n == RAN_KNOWN)
+	if (ran_names_have(names, name) || names->n == RAN_KNOWN)
 		return;
 	for (; at && names->all[at - 1].place > place; at--)
 		names->all[at] = names->all[at - 1];
@@ -154,16 +159,18 @@ static void ran_name_add(struct ran_names *names, const char *name)
 	names->n++;
 }
 
-static void ran_names_print(const struct ran_names *names, const char *label, FILE *out)
+/* Returns how many were printed: a long list is cut. */
+static unsigned ran_names_print(const struct ran_names *names, const char *label, FILE *out)
 {
-	unsigned chars = 0;
+	unsigned chars = 0, i;
 
 	if (names->n)
 		fprintf(out, "    %-8s  ", label);
-	for (unsigned i = 0; i < names->n && i < RAN_SHOWN && chars < RAN_CHARS; i++)
+	for (i = 0; i < names->n && i < RAN_SHOWN && chars < RAN_CHARS; i++)
 		chars += (unsigned)fprintf(out, "%s%s", i ? ", " : "", names->all[i].name);
 	if (names->n)
 		fprintf(out, "\n");
+	return i;
 }
 
 /* Files of the driver. */
@@ -251,10 +258,12 @@ static void tell_ran(const struct ran *ran, const struct calls *now, unsigned ne
 	ran_names_print(&names, "before:", out);
 }
 
-/* The functions that have made the object, and that have changed it last. */
-static void tell_made(const char *label, const struct ran *ran, FILE *out)
+/* Functions that have done something to the object. `told`: those of the list before, which do not
+ * stand here again; NULL: none. Returns those that are printed. */
+static struct ran_names tell_made(const char *label, const struct ran *ran,
+				  const struct ran_names *told, FILE *out)
 {
-	struct ran_names names = {0};
+	struct ran_names names = {0}, others = {0};
 	struct files files = {.n = 0};
 
 	/* it begins and ends in the file of such objects */
@@ -264,7 +273,11 @@ static void tell_made(const char *label, const struct ran *ran, FILE *out)
 		files_add(&files, ran->pc[ran->n - 1]);
 	ran_names_add(&names, ran, false, &files);
 	ran_names_add(&names, ran, false, NULL);
-	ran_names_print(&names, label, out);
+	for (unsigned i = 0; i < names.n; i++)
+		if (!told || !ran_names_have(told, names.all[i].name))
+			others.all[others.n++] = names.all[i];
+	others.n = ran_names_print(&others, label, out);
+	return others;
 }
 
 static bool ran_has(const struct ran *ran, const char *name)
@@ -329,6 +342,7 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 {
 	const struct guest_rule_row *rule = &guest_rules[note->rule];
 	char object[OBJECT_CHARS];
+	struct ran_names makers;
 
 	guest_object_format(note->object, object, sizeof(object));
 	fprintf(out, "guest error %s of hca%u%s%s at %" PRIu64 ".%06" PRIu64 " us", rule->name,
@@ -339,9 +353,9 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
 	tell_ran(&note->ran, &note->now, 0, out);
 	tell_set(&note->set, &note->ran, out);
-	tell_made("stored:", &note->wrote, out);
-	tell_made("made by:", &note->made, out);
-	tell_made("changed:", &note->changed, out);
+	tell_made("stored:", &note->wrote, NULL, out);
+	makers = tell_made("made by:", &note->made, NULL, out);
+	tell_made("changed:", &note->changed, &makers, out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
