@@ -228,6 +228,11 @@
 	  "Linux mlx4_mtt_init: a range for each object", \
 	  "the size that was asked from the allocator of MTT entries, and when the other object's were freed", \
 	  "the count of pages is rounded down for the allocator") \
+	R(page_not_own, \
+	  "an object was given a page that is not its own: one of another live object, or one that the device does not reach", \
+	  "Linux mlx4_buf_alloc, ib_umem_get: whole pages and a mapping for each buffer; mlx4_buf_write_mtt: an MTT entry for each page", \
+	  "whether the buffer has as many pages, and as many MTT entries that were written, as the context says", \
+	  "a queue pair's buffer is mapped for its send queue only") \
 	R(record_shared, \
 	  "an object was given the doorbell record of another live object", \
 	  "Linux mlx4_db_alloc: a record for each queue", \

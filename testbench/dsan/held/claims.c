@@ -291,11 +291,43 @@ static void page_missing(struct claims *cl, const struct holder *h, uint64_t mtt
 		       holder_name(h), h->number, mtt);
 }
 
+/*
+ * A page of a queue belongs to no other object, nor to what else the device uses. Two regions may have
+ * the same page. Reports one that is not so.
+ * Source: Linux mlx4_buf_alloc and ib_umem_get: a buffer has whole pages, and a mapping of its own.
+ */
+static bool page_is_own(struct claims *cl, const struct holder *h, uint64_t bus, uint64_t nth)
+{
+	const struct breach b = {RULE_page_not_own, holder_object(h), NULL, NULL};
+	const uintptr_t at = checker_address(cl->c, bus);
+
+	if (!at && h->kind == HOLDER_MPT) /* the caller of a verb may have chosen its pages */
+		return true;
+	if (!at) {
+		checker_report(cl->c, &b,
+			       "%s %x: the device does not reach its page %" PRIu64
+			       ", at bus address %" PRIx64,
+			       holder_name(h), h->number, nth, bus);
+		return false;
+	}
+	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next) {
+		const struct holder *other = k->holder;
+
+		if (k->use != CLAIM_PAGE || other == h ||
+		    (h->kind == HOLDER_MPT && other->kind == HOLDER_MPT))
+			continue;
+		checker_report(cl->c, &b, "%s %x: its page %" PRIu64 " is a page of %s %x",
+			       holder_name(h), h->number, nth, holder_name(other), other->number);
+		return false;
+	}
+	return true;
+}
+
+/* told: only when it is given, and only the first page that is missing or not its own */
 static void pages_claim(struct claims *cl, struct holder *h, const struct object_memory *m,
-			bool fresh)
+			bool told)
 {
 	const uint64_t end = m->start + m->bytes, large = UINT64_C(1) << m->log_page;
-	bool told = !fresh; /* only when it is given, and only the first page that is missing */
 
 	for (uint64_t at = m->start & ~(uint64_t)(CLAIM_PAGE_SIZE - 1); at < end;
 	     at += CLAIM_PAGE_SIZE) {
@@ -303,8 +335,9 @@ static void pages_claim(struct claims *cl, struct holder *h, const struct object
 		uint64_t bus;
 
 		if (mtt_read(cl, mtt, &bus)) {
-			claim_add(cl, h, bus + (at & (large - 1)), (uint32_t)(at / CLAIM_PAGE_SIZE),
-				  CLAIM_PAGE);
+			bus += at & (large - 1);
+			told = told || !page_is_own(cl, h, bus, at / CLAIM_PAGE_SIZE);
+			claim_add(cl, h, bus, (uint32_t)(at / CLAIM_PAGE_SIZE), CLAIM_PAGE);
 		} else if (!told) {
 			page_missing(cl, h, mtt / sizeof(struct mtt_entry));
 			told = true;
@@ -312,13 +345,14 @@ static void pages_claim(struct claims *cl, struct holder *h, const struct object
 	}
 }
 
-static void mtts_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
+/* Returns whether all are its own. */
+static bool mtts_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
 {
 	const uint64_t first = m->mtt_addr / sizeof(struct mtt_entry);
 	const struct holder *told = NULL; /* of the entries of another object one is reported */
 
 	if (!m->mtt_count || first + m->mtt_count > CLAIM_MTTS)
-		return;
+		return true;
 	h->mtt_first = (uint32_t)first;
 	h->mtt_count = m->mtt_count;
 	for (uint32_t i = 0; i < m->mtt_count; i++) {
@@ -334,6 +368,7 @@ static void mtts_claim(struct claims *cl, struct holder *h, const struct object_
 			told = other;
 		*owner = h;
 	}
+	return !told;
 }
 
 /* The record of a CQ has a second word, for arming. */
@@ -389,6 +424,7 @@ struct holder *claims_object(struct claims *cl, enum hca_object type, uint32_t n
 	const enum holder_kind kind = (enum holder_kind)type;
 	const uint32_t index = object_index(cl->c->host.hca, type, number);
 	struct holder *h = claims_find(cl, kind, index);
+	bool own;
 
 	*fresh = !h;
 	if (h)
@@ -398,9 +434,9 @@ struct holder *claims_object(struct claims *cl, enum hca_object type, uint32_t n
 	if (*fresh)
 		needs_check(cl, type, number);
 	h = holder_take(cl, kind, index);
-	mtts_claim(cl, h, m);
+	own = mtts_claim(cl, h, m);
 	if (m->has_pages)
-		pages_claim(cl, h, m, *fresh);
+		pages_claim(cl, h, m, !*fresh || !own);
 	record_claim(cl, h, m->record);
 	return h;
 }

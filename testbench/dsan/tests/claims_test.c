@@ -333,6 +333,21 @@ static void two_objects_share_nothing(void **state)
 	expect_report(RULE_record_shared);
 }
 
+/* CQ 2 has MTT entries of its own, and one of them has a page of CQ 1, or none that the device reaches. */
+static void a_queue_has_its_own_pages(void **state)
+{
+	cq_begin(2, P_CQ + 1, 10, 2);
+	expect_report(RULE_page_not_own);
+	object_is(HCA_CQ, 2, false, NULL);
+	cq_begin(2, BYTES / CLAIM_PAGE_SIZE - 1, 10, 2);
+	expect_report(RULE_page_not_own);
+	object_is(HCA_CQ, 2, true, NULL); /* changed, and not given anew */
+	object_is(HCA_CQ, 1, false, NULL);
+	object_is(HCA_CQ, 2, false, NULL);
+	cq_begin(2, P_CQ, 10, 2);
+	assert_int_equal(reports, 0);
+}
+
 static void software_writes_its_part_of_icm(void **state)
 {
 	struct mpt_entry *e = (void *)at_page(P_MPT);
@@ -462,6 +477,7 @@ int main(void)
 		T(a_page_is_mapped_twice),
 		T(a_reset_ends_all_claims),
 		T(two_objects_share_nothing),
+		T(a_queue_has_its_own_pages),
 		T(software_writes_its_part_of_icm),
 		T(a_mailbox_is_the_devices_while_its_command_runs),
 		T(the_firmware_area_is_unmapped_first),
