@@ -280,8 +280,9 @@ static enum verdict fetch_take(struct rvt_qp *qp, const struct rvt_fetch *fetch)
 	struct rvt_responder *r = &qp->resp;
 	unsigned due = 0;
 
+	/* one that is answered again may have had its first answer, so its requester counts it no more */
 	for (uint32_t i = r->kept; i != r->head; i++)
-		due += fetch_slot(r, i)->due;
+		due += fetch_slot(r, i)->due && !fetch_slot(r, i)->again;
 	if (due >= fetches_max(qp))
 		return VERDICT_TOO_MANY_READS;
 	*fetch_slot(r, r->head) = *fetch;
@@ -430,7 +431,7 @@ static void duplicate_read(struct rvt_qp *qp, const struct rvt_in *in)
 		f->va = reth_get_va(reth);
 		f->rkey = reth_get_rkey(reth);
 		f->length = reth_get_dma_len(reth);
-		f->due = true;
+		f->due = f->again = true;
 		f->msn = r->msn; /* that of now (IBA 9.7.7.1) */
 		rvt_schedule(qp);
 		return;
@@ -446,7 +447,7 @@ static void duplicate_atomic(struct rvt_qp *qp, const struct rvt_in *in)
 
 		if (f->opcode != bth_get_opcode(in->bth) || f->psn != in->psn)
 			continue;
-		f->due = true;
+		f->due = f->again = true;
 		f->msn = r->msn; /* that of now (IBA 9.7.7.1) */
 		rvt_counters(qp)->atomic_read_replays++;
 		rvt_schedule(qp);
