@@ -163,7 +163,7 @@ static bool refill(struct soak *s, bool all)
 			}
 		soak_refill(s, &e->shared, all);
 		short_of |= e->shared.posted < e->shared.slots / 2;
-		for (unsigned k = 0; k < SOAK_STEERED; k++) {
+		for (unsigned k = 0; k < SOAK_STEERED && e->xrcd; k++) {
 			soak_refill(s, &e->steered[k], all);
 			short_of |= e->steered[k].posted < e->steered[k].slots / 2;
 		}

@@ -116,6 +116,7 @@ struct soak {
 	struct tb *tb;
 	const struct sim_params *params;
 	struct rng rng;
+	bool software; /* an end has its transport in software: less of it is there */
 	unsigned pairs;
 	struct soak_pair *pair;
 	struct soak_end ends[TB_ENDS];

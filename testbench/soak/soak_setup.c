@@ -38,14 +38,15 @@ static bool is_shared(unsigned pair)
 	return pair % SHARED_EVERY == SHARED_EVERY - 1;
 }
 
-static bool is_xrc(unsigned pair)
+/* XRC and memory windows are only there with the transport in hardware. */
+static bool is_xrc(const struct soak *s, unsigned pair)
 {
-	return pair % SHAPES == 2 || pair % SHAPES == 5;
+	return !s->software && (pair % SHAPES == 2 || pair % SHAPES == 5);
 }
 
-static bool is_windowed(unsigned pair)
+static bool is_windowed(const struct soak *s, unsigned pair)
 {
-	return pair % SHAPES == 4 || pair % SHAPES == 7;
+	return !s->software && (pair % SHAPES == 4 || pair % SHAPES == 7);
 }
 
 static bool is_type_2(unsigned pair)
@@ -53,9 +54,9 @@ static bool is_type_2(unsigned pair)
 	return pair % SHAPES == 7;
 }
 
-static bool has_own(unsigned pair)
+static bool has_own(const struct soak *s, unsigned pair)
 {
-	return !is_shared(pair) && !is_xrc(pair);
+	return !is_shared(pair) && !is_xrc(s, pair);
 }
 
 static unsigned own_slots(unsigned pair)
@@ -73,7 +74,7 @@ static size_t receive_bytes(const struct soak *s)
 	size_t bytes = (SHARED_SLOTS + SOAK_STEERED * STEERED_SLOTS) * slot_bytes(1);
 
 	for (unsigned i = 0; i < s->pairs; i++)
-		bytes += has_own(i) ? own_slots(i) * slot_bytes(i) : 0;
+		bytes += has_own(s, i) ? own_slots(i) * slot_bytes(i) : 0;
 	return (bytes + PLATFORM_PAGE_SIZE - 1) & ~(size_t)(PLATFORM_PAGE_SIZE - 1);
 }
 
@@ -188,9 +189,9 @@ static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t **
 	q->index = i;
 	q->depth = DEPTH_MIN * (1 + i % DEPTH_STEPS);
 	q->landing = e->landings + (size_t)i * LANDING_BYTES;
-	if (is_windowed(i))
+	if (is_windowed(s, i))
 		must(drv_mw_alloc(e->pd, is_type_2(i) ? IBV_MW_TYPE_2 : IBV_MW_TYPE_1, &q->mw));
-	if (is_xrc(i))
+	if (is_xrc(s, i))
 		return create_xrc(s, q);
 	q->rq = is_shared(i) ? &e->shared : &q->own;
 	init.cap = (struct drv_qp_cap){.max_send_wr = q->depth + 1,
@@ -243,13 +244,13 @@ static bool create_end(struct soak *s, unsigned n)
 		if (must(drv_cq_create(e->end->dev, cq_entries(s), 0, &e->cq[i])))
 			drv_cq_set_callback(e->cq[i], soak_completion_event, s);
 	}
-	if (still_right())
+	if (still_right() && !s->software)
 		must(drv_cq_moderate(e->cq[1], SOAK_CQS, CQ_PERIOD_US));
 	receives = e->receives;
 	if (!still_right() || !create_rq(s, &e->shared, &receives, SHARED_SLOTS, slot_bytes(1)))
 		return false;
 	must(drv_srq_create(e->pd, &shape, &e->shared.srq));
-	if (!still_right() || !create_steered(s, e, &receives))
+	if (!still_right() || (!s->software && !create_steered(s, e, &receives)))
 		return false;
 	for (unsigned i = 0; i < s->pairs && still_right(); i++)
 		create_qp(s, e, i, &receives);
@@ -261,7 +262,8 @@ bool soak_create(struct soak *s, struct tb *tb)
 	const struct sim_params *params = &tb->config->sim;
 
 	*s = (struct soak){
-		.tb = tb, .params = params, .pairs = (unsigned)sim_param_soak_qps(params)};
+		.tb = tb, .params = params, .pairs = (unsigned)sim_param_soak_qps(params),
+		.software = tb_in_software(&tb->ends[0]) || tb_in_software(&tb->ends[1])};
 	rng_init(&s->rng, sim_param_sim_seed(params), "soak");
 	s->window_bytes = SOAK_LARGE + WINDOW_EXTRA;
 	s->memory_bytes =
@@ -277,11 +279,11 @@ bool soak_create(struct soak *s, struct tb *tb)
 			must(soak_flow_init(&s->ends[n].qp[i].flow, s->ends[!n].pattern,
 					    s->ends[!n].windows + i * s->window_bytes,
 					    s->window_bytes));
-		s->pair[i].xrc = is_xrc(i);
-		s->pair[i].windowed = is_windowed(i);
+		s->pair[i].xrc = is_xrc(s, i);
+		s->pair[i].windowed = is_windowed(s, i);
 		s->pair[i].type_2 = is_type_2(i);
 		soak_connect(s, i);
-		if (!is_windowed(i))
+		if (!is_windowed(s, i))
 			continue;
 		s->pair[i].state = SOAK_BINDING;
 		for (unsigned n = 0; n < TB_ENDS && still_right(); n++)
@@ -341,9 +343,10 @@ static void destroy_end(struct soak *s, struct soak_end *e)
 			must(drv_mw_free(e->qp[i].mw));
 	}
 	must(drv_srq_destroy(e->shared.srq));
-	for (unsigned k = 0; k < SOAK_STEERED; k++)
+	for (unsigned k = 0; k < SOAK_STEERED && e->xrcd; k++)
 		must(drv_srq_destroy(e->steered[k].srq));
-	must(drv_xrcd_free(e->xrcd));
+	if (e->xrcd)
+		must(drv_xrcd_free(e->xrcd));
 	for (unsigned i = 0; i < SOAK_CQS; i++)
 		must(drv_cq_destroy(e->cq[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(mr); i++)

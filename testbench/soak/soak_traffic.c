@@ -28,7 +28,7 @@ static bool percent(struct soak *s, unsigned n)
 
 /* --- drawing a request --- */
 
-static enum ibv_wr_opcode draw_opcode(struct soak *s, bool xrc)
+static enum ibv_wr_opcode draw_opcode(struct soak *s, bool plain)
 {
 	static const enum ibv_wr_opcode deck[] = {
 		IBV_WR_SEND,
@@ -53,7 +53,7 @@ static enum ibv_wr_opcode draw_opcode(struct soak *s, bool xrc)
 	};
 	const unsigned masked = 2;
 
-	return deck[below(s, ARRAY_SIZE(deck) - (xrc ? masked : 0))];
+	return deck[below(s, ARRAY_SIZE(deck) - (plain ? masked : 0))];
 }
 
 static uint32_t draw_len(struct soak *s, uint32_t largest)
@@ -155,7 +155,7 @@ static bool draw(struct soak_qp *q, struct soak_op *op)
 {
 	struct soak *s = q->end->soak;
 
-	*op = (struct soak_op){.opcode = draw_opcode(s, q->target),
+	*op = (struct soak_op){.opcode = draw_opcode(s, q->target || s->software),
 			       .imm = (uint32_t)rng_next(&s->rng)};
 	op->steer = (unsigned)below(s, SOAK_STEERED);
 	if (soak_lands_here(op->opcode) && op->opcode != IBV_WR_RDMA_READ) {
