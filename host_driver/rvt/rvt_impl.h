@@ -182,7 +182,8 @@ struct rvt_requester {
 
 /* A READ or atomic at the responder. Those that are answered stay for duplicates. */
 struct rvt_fetch {
-	bool atomic, due, again; /* due: its answer is still to be sent; again: not the first time */
+	bool atomic, due,
+		again; /* due: its answer is still to be sent; again: not the first time */
 	uint8_t opcode;
 	uint32_t psn, last_psn, msn;
 	uint32_t next; /* the PSN of the response to send next */

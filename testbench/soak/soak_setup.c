@@ -261,9 +261,11 @@ bool soak_create(struct soak *s, struct tb *tb)
 {
 	const struct sim_params *params = &tb->config->sim;
 
-	*s = (struct soak){
-		.tb = tb, .params = params, .pairs = (unsigned)sim_param_soak_qps(params),
-		.software = tb_in_software(&tb->ends[0]) || tb_in_software(&tb->ends[1])};
+	*s = (struct soak){.tb = tb,
+			   .params = params,
+			   .pairs = (unsigned)sim_param_soak_qps(params),
+			   .software =
+				   tb_in_software(&tb->ends[0]) || tb_in_software(&tb->ends[1])};
 	rng_init(&s->rng, sim_param_sim_seed(params), "soak");
 	s->window_bytes = SOAK_LARGE + WINDOW_EXTRA;
 	s->memory_bytes =

@@ -104,6 +104,8 @@ static const char *parse(struct packet *pkt)
 	const char *why;
 	unsigned lnh;
 
+	/* what its sender knew of it need not be true any more */
+	pkt->bth_off = pkt->payload_off = 0;
 	lnh = lrh_get_lnh(lrh);
 	if (lnh == LNH_RAW || lnh == LNH_IPV6)
 		return "raw packet";

@@ -3,6 +3,8 @@
  * the others reach those who take them. */
 #include "model/engine/wire/tests/packet_rig.h"
 
+#include <errno.h>
+
 static struct lrh *lrh_of(struct packet *pkt)
 {
 	return (struct lrh *)(void *)pkt->wire;
@@ -127,6 +129,21 @@ static void malformed_is_dropped(void **state)
 		reason[0] = 0;
 	}
 	assert_int_equal(n_arrived, 0);
+}
+
+/* A packet that was spoiled on its way is no longer what its sender had made. */
+static void no_headers_left(void **state)
+{
+	struct packet *pkt = from_wire(build(BTH_RC_SEND_ONLY, false, 64));
+	const char *why;
+
+	pkt->bth_off = LRH_BYTES;
+	pkt->payload_off = LRH_BYTES + BTH_BYTES;
+	raw_packet(pkt);
+	assert_int_equal(packet_parse(&hca, pkt, &why), -EPROTO);
+	assert_int_equal(pkt->bth_off, 0);
+	assert_int_equal(pkt->payload_off, 0);
+	packet_free(pkt);
 }
 
 /* Management packets and multicast packets have special addresses. */
@@ -257,8 +274,13 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, rig_start, rig_finish)
 	const struct CMUnitTest tests[] = {
-		T(malformed_is_dropped),         T(special_addresses),    T(to_software),
-		T(stopped_engine_takes_nothing), T(armed_becomes_active), T(noise),
+		T(malformed_is_dropped),
+		T(no_headers_left),
+		T(special_addresses),
+		T(to_software),
+		T(stopped_engine_takes_nothing),
+		T(armed_becomes_active),
+		T(noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
