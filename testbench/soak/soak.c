@@ -240,7 +240,8 @@ static void report_memory(struct tb *tb)
 
 void soak_run(struct tb *tb)
 {
-	struct soak s;
+	/* static: a failure ends this function at once, and completion events still come */
+	static struct soak s;
 
 	if (soak_create(&s, tb)) {
 		add_faults(&s);
