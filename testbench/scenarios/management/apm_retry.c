@@ -7,11 +7,14 @@
 /* behaviours: APM-1 */
 #include "testbench/scenario.h"
 
-static void load(struct tb *tb, struct tb_end *end)
+enum { TRIES = 3 };
+
+/* The path between the LIDs with that number. */
+static void load(struct tb *tb, struct tb_end *end, unsigned number)
 {
 	const struct drv_qp_attr attr = {
 		.path_mig_state = IBV_MIG_REARM,
-		.alt_ah_attr = {.dlid = end->peer->lid + 1, .src_path_bits = 1},
+		.alt_ah_attr = {.dlid = end->peer->lid + number, .src_path_bits = number},
 		.alt_port_num = 1,
 		.alt_timeout = 9};
 
@@ -23,8 +26,8 @@ SCENARIO(apm_retry, "retries used up: migration to the other LIDs of the port", 
 {
 	struct drv_qp_attr attr = {0};
 
-	load(tb, a);
-	load(tb, b);
+	load(tb, a, 1);
+	load(tb, b, 1);
 	rdma_write(a, .wr_id = 1, .len = 8);
 	expect_cqe(a, .wr_id = 1);
 	rdma_write(a, .wr_id = 2, .len = 8); /* arms b too, whichever ACK arrived first */
@@ -48,6 +51,28 @@ SCENARIO(apm_retry, "retries used up: migration to the other LIDs of the port", 
 	expect_equal(attr.path_mig_state, IBV_MIG_MIGRATED);
 	expect_equal(attr.ah_attr.dlid, b->lid + 1);
 	expect_equal(attr.timeout, 9);
+
+	phase("each path has all the retries");
+	load(tb, a, 0);
+	load(tb, b, 0);
+	for (unsigned i = 7; i <= 8; i++) {
+		rdma_write(a, .wr_id = i, .len = 8);
+		expect_cqe(a, .wr_id = i);
+	}
+	pass_time(CFG_US(20));
+	check_packets();
+	drop_next(b_to_a, RC_ACKNOWLEDGE, .times = 2 * TRIES - 1);
+	rdma_write(a, .wr_id = 9, .len = 8);
+	for (unsigned i = 0; i < TRIES; i++)
+		expect_pkt(a_to_b, RC_WRITE_ONLY, .dlid = b->lid + 1, .slid = a->lid + 1,
+			   .mig_req = 0);
+	for (unsigned i = 0; i < TRIES; i++)
+		expect_pkt(a_to_b, RC_WRITE_ONLY, .dlid = b->lid, .slid = a->lid, .mig_req = 1);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .dlid = a->lid, .slid = b->lid);
+	expect_cqe(a, .wr_id = 9);
+	expect_event(a, IBV_EVENT_PATH_MIG);
+	expect_event(b, IBV_EVENT_PATH_MIG);
+	ignore_packets();
 
 	phase("no third path");
 	drop_next(a_to_b, RC_WRITE_ONLY, .times = 3);

@@ -53,6 +53,23 @@ SCENARIO(qp_sqd, "send queue drained: begun work completes, event, posts wait, a
 	expect_cqe(a, .wr_id = 2);
 	expect_data(b, .len = 64, .dst = 64, .src = 64);
 
+	phase("draining in an RNR wait");
+	post_send(a, .wr_id = 6, .len = 64);
+	pass_time(CFG_US(20));
+	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
+	rdma_write(a, .wr_id = 7, .len = 64, .dst = 192, .src = 64);
+	pass_time(CFG_MS(2)); /* the wait ends, and another one begins */
+	must(drv_qp_query(a->qp[0], &attr));
+	expect_true(attr.sq_draining);
+	post_recv(b, .wr_id = 8, .len = 64, .dst = 256);
+	expect_cqe(a, .wr_id = 6);
+	expect_cqe(b, .wr_id = 8);
+	expect_event(a, IBV_EVENT_SQ_DRAINED);
+	expect_data(b, .len = 64, .dst = 256);
+	must(drv_qp_modify(a->qp[0], &rts, IBV_QP_STATE));
+	expect_cqe(a, .wr_id = 7);
+	expect_data(b, .len = 64, .dst = 192, .src = 64);
+
 	phase("nothing to drain");
 	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
 	expect_event(a, IBV_EVENT_SQ_DRAINED);

@@ -39,6 +39,13 @@ SCENARIO(dup_requests, "duplicate requests: acknowledged, read or replayed again
 	inject(b, RC_READ_REQUEST, .psn = 1, .va = src + MTU, .rkey = rkey, .dma_len = 2 * MTU);
 	expect_pkt(b_to_a, RC_READ_RESP_FIRST, .psn = 1, .len = MTU);
 	expect_pkt(b_to_a, RC_READ_RESP_LAST, .psn = 2, .len = MTU);
+	/* what one of them asked for does not narrow the next one */
+	inject(b, RC_READ_REQUEST, .psn = 2, .va = src + 2 * MTU, .rkey = rkey, .dma_len = MTU);
+	expect_pkt(b_to_a, RC_READ_RESP_ONLY, .psn = 2, .len = MTU);
+	inject(b, RC_READ_REQUEST, .psn = 0, .va = src, .rkey = rkey, .dma_len = 3 * MTU);
+	expect_pkt(b_to_a, RC_READ_RESP_FIRST, .psn = 0, .len = MTU);
+	expect_pkt(b_to_a, RC_READ_RESP_MIDDLE, .psn = 1, .len = MTU);
+	expect_pkt(b_to_a, RC_READ_RESP_LAST, .psn = 2, .len = MTU);
 	inject(b, RC_READ_REQUEST, .psn = 2, .va = src + 2 * MTU, .rkey = rkey, .dma_len = 2 * MTU);
 	inject(b, RC_READ_REQUEST, .psn = 1, .va = src + 3 * MTU, .rkey = rkey, .dma_len = MTU);
 	expect_no_more(CFG_US(20));

@@ -52,6 +52,13 @@ SCENARIO(rc_addresses, "packets of another path are dropped: source LID, GRH, GI
 	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .dgid = other);
 	/* its SGID is missing */
 	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .dgid = gid);
+	/* the SGID of another port, and one with another prefix */
+	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .dgid = gid,
+	       .sgid = gid);
+	must(drv_query_gid(a->dev, 1, 0, other));
+	other[7] ^= 1;
+	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .dgid = gid,
+	       .sgid = other);
 	expect_no_more(CFG_US(20));
 	send_on(a, x, .wr_id = 4, .len = LEN);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0);

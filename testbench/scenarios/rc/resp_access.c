@@ -17,6 +17,38 @@ enum { PAGE = 4096 };
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);                                                  \
 	reconnect(0)
 
+static const unsigned rights[] = {IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ,
+				  IBV_ACCESS_REMOTE_ATOMIC};
+
+/* A queue pair that gives one right gives no other, whatever its region gives. */
+static void of_queue_pair(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned only)
+{
+	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+						     IBV_WR_ATOMIC_FETCH_AND_ADD};
+	struct drv_qp *x = new_qp(a), *y = new_qp(b);
+
+	for (unsigned i = 0; i < 3; i++) {
+		const bool right = rights[i] == only;
+
+		connect_two(x, y, .y_access = only);
+		send_on(a, x, .wr_id = i, .opcode = opcodes[i], .dst = PAGE, .len = 8);
+		expect_cqe(a, .wr_id = i,
+			   .status = right ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR);
+		if (!right)
+			expect_event(b, IBV_EVENT_QP_REQ_ERR);
+		if (right && opcodes[i] == IBV_WR_RDMA_WRITE)
+			expect_data(b, .dst = PAGE, .len = 8);
+		if (right && opcodes[i] != IBV_WR_RDMA_WRITE)
+			ignore_data(a, .dst = PAGE, .len = 8);
+		if (right && opcodes[i] == IBV_WR_ATOMIC_FETCH_AND_ADD)
+			ignore_data(b, .dst = PAGE, .len = 8);
+		move_qp(x, IBV_QPS_RESET);
+		move_qp(y, IBV_QPS_RESET);
+	}
+	destroy_qp(y);
+	destroy_qp(x);
+}
+
 SCENARIO(resp_access, "remote access that is not allowed is refused")
 {
 	struct drv_mr *read_only = NULL, *write_only = NULL, *foreign = NULL;
@@ -45,6 +77,8 @@ SCENARIO(resp_access, "remote access that is not allowed is refused")
 	rdma_write(a, .wr_id = 8, .len = 8, .dst = PAGE - 8, .rkey = drv_mr_rkey(write_only));
 	expect_cqe(a, .wr_id = 8);
 	expect_data(b, .dst = PAGE - 8, .len = 8);
+	for_each_row(i, rights)
+		of_queue_pair(tb, a, b, rights[i]);
 	must(drv_mr_dereg(write_only));
 	must(drv_mr_dereg(read_only));
 	must(drv_mr_dereg(foreign));

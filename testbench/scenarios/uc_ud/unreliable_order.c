@@ -8,7 +8,15 @@
 /* behaviours: UC-1 ST-5 */
 #include "testbench/services.h"
 
-enum { MTU = 256, GOOD = 5, LEN = 32, QKEY = 0x1234, TOO_LONG = 4097, ANYBODY = 0x123 };
+enum {
+	MTU = 256,
+	GOOD = 5,
+	LEN = 32,
+	QKEY = 0x1234,
+	TOO_LONG = 4097,
+	ANYBODY = 0x123,
+	IMM = 0x1234
+};
 
 static void uc_begins_anew(struct tb *tb, struct tb_end *b)
 {
@@ -22,7 +30,23 @@ static void uc_begins_anew(struct tb *tb, struct tb_end *b)
 	inject(b, UC_SEND_FIRST, .psn = 1, .len = MTU);
 	inject(b, UC_SEND_LAST, .psn = 2, .len = LEN, .src = MTU);
 	expect_cqe(b, .wr_id = 2, .byte_len = MTU + LEN);
+	/* a WRITE takes the receive of a SEND that is lost; a packet that comes twice ends a message */
+	post_recv(b, .wr_id = 3, .dst = 8192, .len = 2 * MTU);
+	inject(b, UC_SEND_FIRST, .psn = 3, .len = MTU, .src = 1024);
+	inject(b, UC_WRITE_ONLY_IMM, .psn = 5, .va = tb_va(b, b->dst) + 12288,
+	       .rkey = drv_mr_rkey(b->mr), .dma_len = LEN, .len = LEN, .imm = IMM);
+	expect_cqe(b, .wr_id = 3, .opcode = IBV_WC_RECV_RDMA_WITH_IMM, .byte_len = LEN, .imm = IMM);
+	post_recv(b, .wr_id = 4, .dst = 8192, .len = 4 * MTU);
+	inject(b, UC_SEND_FIRST, .psn = 6, .len = MTU, .src = 1024);
+	inject(b, UC_SEND_MIDDLE, .psn = 7, .len = MTU, .src = 1024);
+	inject(b, UC_SEND_MIDDLE, .psn = 7, .len = MTU, .src = 1024);
+	inject(b, UC_SEND_LAST, .psn = 8, .len = LEN, .src = 1024);
 	expect_no_more(CFG_US(20));
+	inject(b, UC_SEND_ONLY, .psn = 9, .len = LEN);
+	expect_cqe(b, .wr_id = 4, .byte_len = LEN);
+	ignore_data(b, .dst = 8192, .len = 2 * MTU);
+	expect_data(b, .dst = 8192, .len = LEN);
+	expect_data(b, .dst = 12288, .len = LEN);
 	ignore_data(b, .len = MTU);
 	expect_data(b, .len = LEN);
 	expect_data(b, .dst = 4096, .len = MTU + LEN);
