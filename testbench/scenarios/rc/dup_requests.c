@@ -59,6 +59,11 @@ SCENARIO(dup_requests, "duplicate requests: acknowledged, read or replayed again
 	expect_word(b, 800, 16);
 	inject(b, RC_FETCH_ADD, .psn = 3, .va = dst + 800, .rkey = rkey, .swap_add = 5);
 	expect_pkt(b_to_a, RC_ATOMIC_ACKNOWLEDGE, .psn = 3);
+	/* an answer that goes again counts the messages that were executed since */
+	inject(b, RC_READ_REQUEST, .psn = 0, .va = src, .rkey = rkey, .dma_len = 3 * MTU);
+	expect_pkt(b_to_a, RC_READ_RESP_FIRST, .psn = 0, .msn = 5);
+	expect_pkt(b_to_a, RC_READ_RESP_MIDDLE, .psn = 1);
+	expect_pkt(b_to_a, RC_READ_RESP_LAST, .psn = 2, .msn = 5);
 	expect_no_more(CFG_US(20));
 	expect_stat(b, atomic_read, atomics, 2);
 	expect_stat(b, atomic_read, replays, 1);

@@ -8,7 +8,15 @@
 #include "model/interface/macros.h"
 #include "testbench/services.h"
 
-enum { LEN = 8, RNR_20_MS = 22, BUSY = 1, A_TIMEOUT = 4, POSTS = 2 * A_TIMEOUT };
+enum {
+	LEN = 8,
+	RNR_20_MS = 22,
+	BUSY = 1,
+	A_TIMEOUT = 4,
+	POSTS = 2 * A_TIMEOUT,
+	LONG = 2 << 20,
+	SHORT = 6
+};
 
 /* In the order in which they are made; they end in the order of `turn`. */
 static const struct {
@@ -42,7 +50,31 @@ static void ends_in_turn(struct tb *tb, struct drv_qp *const y[QPS])
 	}
 }
 
-SCENARIO(timers_apart, "timers of several queue pairs, each in its turn", .rnr_retry = 7)
+/* The timer begins anew with each answer, in the middle of a long message, too. */
+static void moves_on(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		     struct drv_qp *y)
+{
+	const uint64_t timeouts = tb_stat(a, "retry", "ack_timeouts");
+
+	phase("messages that take longer than the timer");
+	move_qp(x, IBV_QPS_RESET);
+	move_qp(y, IBV_QPS_RESET);
+	connect_two(x, y, .timeout = SHORT);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t began = tb_now(tb);
+
+		send_on(a, x, .wr_id = i, .len = LONG, .dst = 0,
+			.opcode = i ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE);
+		expect_cqe(a, .wr_id = i);
+		expect_that(tb_now(tb) - began, >, ack_timeout_ps(SHORT));
+	}
+	expect_equal(tb_stat(a, "retry", "ack_timeouts"), timeouts);
+	expect_data(b, .len = LONG);
+	expect_data(a, .len = LONG);
+}
+
+SCENARIO(timers_apart, "timers of several queue pairs, each in its turn", .rnr_retry = 7,
+	 .memory = LONG)
 {
 	struct drv_qp *x[QPS], *y[QPS];
 	uint64_t timeouts;
@@ -80,6 +112,8 @@ SCENARIO(timers_apart, "timers of several queue pairs, each in its turn", .rnr_r
 		pass_time(ack_timeout_ps(rows[BUSY].timeout) / A_TIMEOUT);
 	}
 	expect_that(tb_stat(a, "retry", "ack_timeouts"), >, timeouts);
+	move_qp(x[BUSY], IBV_QPS_RESET);
+	moves_on(tb, a, b, x[QPS - 1], y[QPS - 1]);
 	for (unsigned i = 0; i < QPS; i++) {
 		destroy_qp(x[i]);
 		destroy_qp(y[i]);
