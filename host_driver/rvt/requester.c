@@ -186,7 +186,7 @@ static void advance(struct rvt_qp *qp, const struct rvt_swqe *w, struct rvt_pack
 	}
 	if (qp->type == IBV_QPT_RC && qp->attr.timeout && r->timeout_at_ps == RVT_NEVER) {
 		r->timeout_at_ps = rvt_now(rvt_dev(qp)) + ack_timeout_ps(qp->attr.timeout);
-		rvt_timer_changed(rvt_dev(qp));
+		rvt_timer_changed(qp);
 	}
 }
 

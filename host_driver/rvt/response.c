@@ -23,7 +23,7 @@ static void progress(struct rvt_qp *qp, uint32_t una_psn)
 	r->timeout_at_ps = outstanding && qp->attr.timeout
 				   ? rvt_now(dev) + ack_timeout_ps(qp->attr.timeout)
 				   : RVT_NEVER;
-	rvt_timer_changed(dev);
+	rvt_timer_changed(qp);
 	/* what was to be sent again, but has been acknowledged meanwhile */
 	if (psn_diff(una_psn, r->psn) > 0 && psn_diff(una_psn, r->next_psn) < 0)
 		rvt_restart(qp, una_psn);
@@ -112,7 +112,7 @@ static void rnr_nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
 		r->rnr_retries--;
 	rvt_counters(qp)->retry_rnr_waits++;
 	r->rnr_until_ps = rvt_now(rvt_dev(qp)) + rnr_timer_ps(code);
-	rvt_timer_changed(rvt_dev(qp));
+	rvt_timer_changed(qp);
 	rvt_restart(qp, psn);
 }
 

@@ -309,6 +309,7 @@ struct rvt_device {
 	void *softirq_arg;
 	void (*discard_fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
 	void *discard_arg;
+	uint64_t timer_at_ps; /* the timer's thread sleeps until then */
 	bool stop, dead, timer_thread;
 };
 
@@ -561,8 +562,8 @@ int rvt_timer_start(struct rvt_device *dev);
 void rvt_timer_stop(struct rvt_device *dev);
 /* Runs what is due; the next deadline. */
 uint64_t rvt_timer_step(struct rvt_device *dev);
-/* A deadline of a queue pair has changed. */
-void rvt_timer_changed(struct rvt_device *dev);
+/* A deadline of the queue pair has changed. */
+void rvt_timer_changed(struct rvt_qp *qp);
 void rvt_timeout(struct rvt_qp *qp);
 
 /* --- mcast.c --- */

@@ -36,17 +36,24 @@ static void timer(void *arg)
 	struct platform *p = dev->base.p;
 
 	while (!dev->stop) {
-		const uint64_t next = rvt_timer_step(dev);
-
+		dev->timer_at_ps = rvt_timer_step(dev);
 		rvt_cqs_tell(dev);
 		if (!dev->stop)
-			p->ops->waitq_wait(p, dev->timer_waitq, next);
+			p->ops->waitq_wait(p, dev->timer_waitq, dev->timer_at_ps);
 	}
 	dev->timer_thread = false;
 }
 
-void rvt_timer_changed(struct rvt_device *dev)
+/* A deadline that is gone, or is later than before, wakes nobody: the thread finds out when it wakes. */
+void rvt_timer_changed(struct rvt_qp *qp)
 {
+	const struct rvt_requester *r = &qp->req;
+	struct rvt_device *dev = rvt_dev(qp);
+	const uint64_t at = r->rnr_until_ps < r->timeout_at_ps ? r->rnr_until_ps : r->timeout_at_ps;
+
+	if (at >= dev->timer_at_ps)
+		return;
+	dev->timer_at_ps = at;
 	rvt_wake(dev, dev->timer_waitq);
 }
 
