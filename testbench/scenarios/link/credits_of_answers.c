@@ -8,7 +8,7 @@
 /* behaviours: CRED-3 IBA-9.7.7.2.3-limit */
 #include "testbench/services.h"
 
-enum { LEN = 8, ONE = 1, QUIET_US = 20, FIRST = 0xfffffe };
+enum { LEN = 8, ONE = 1, QUIET_US = 20, MTU = 256, FIRST = 0xfffffe };
 
 enum answer { OF_ACK, OF_READ, OF_ATOMIC };
 
@@ -55,6 +55,22 @@ static void bring(struct tb *tb, struct tb_end *a, enum answer by, bool imm)
 	ignore_data(a, .dst = 4096, .len = LEN);
 }
 
+/* An ACK of what has not left says nothing: only the first packet of a message without a credit has. */
+static void not_sent_yet(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	phase("an ACK of a packet that waits");
+	move_qp(b->qp[0], IBV_QPS_RESET);
+	post_send(a, .wr_id = 1, .len = 2 * MTU);
+	expect_pkt(a_to_b, RC_SEND_FIRST, .psn = FIRST, .ack_req = 1);
+	inject(a, RC_ACKNOWLEDGE, .psn = 0xffffff, .msn = 1, .syndrome = ONE);
+	expect_no_more(CFG_US(QUIET_US));
+	inject(a, RC_ACKNOWLEDGE, .psn = FIRST, .msn = 0, .syndrome = ONE);
+	expect_pkt(a_to_b, RC_SEND_LAST, .psn = 0xffffff);
+	inject(a, RC_ACKNOWLEDGE, .psn = 0xffffff, .msn = 1, .syndrome = 0);
+	expect_cqe(a, .wr_id = 1);
+	reconnect(0);
+}
+
 static void forgotten(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_srq *srq = new_srq(b);
@@ -82,7 +98,7 @@ static void forgotten(struct tb *tb, struct tb_end *a, struct tb_end *b)
 }
 
 SCENARIO(credits_of_answers, "credits come with each kind of answer, and end with the connection",
-	 .timeout = 20)
+	 .timeout = 20, .mtu = IBV_MTU_256)
 {
 	static const struct {
 		const char *name;
@@ -100,5 +116,6 @@ SCENARIO(credits_of_answers, "credits come with each kind of answer, and end wit
 		bring(tb, a, rows[i].by, rows[i].imm);
 		reconnect(0);
 	}
+	not_sent_yet(tb, a, b);
 	forgotten(tb, a, b);
 }

@@ -7,7 +7,20 @@
 /* behaviours: DEFECT-rnr-storm IBA-9.7.5.2.8-one-nak */
 #include "testbench/services.h"
 
-enum { SENDS = 8 };
+enum { SENDS = 8, MANY = 10 };
+
+/* Seven RNR retries are no number: the requester goes on until there is a receive. */
+static void for_ever(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		     struct drv_srq *srq)
+{
+	phase("many waits, one behind the other");
+	send_on(a, x, .wr_id = 20, .len = 8);
+	while (still_right() && tb_stat(a, "retry", "rnr_waits") < MANY)
+		pass_time(CFG_US(100));
+	recv_srq(b, srq, .wr_id = 21, .len = 8);
+	expect_cqe(a, .wr_id = 20);
+	expect_cqe(b, .wr_id = 21);
+}
 
 SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of each",
 	 .any_packets = true)
@@ -37,6 +50,7 @@ SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of eac
 	expect_stat(b, responder, naks, 0);
 	expect_stat(a, retry, rnr_waits, 1);
 	expect_that(tb_stat(a, "retry", "retransmitted"), <=, SENDS);
+	for_ever(tb, a, b, x, srq);
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_srq(srq);
