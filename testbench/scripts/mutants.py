@@ -472,11 +472,12 @@ def open_minded(row):
 def scenarios_choose(rows, asked):
     """The scenarios that reach the function with the mistake run. All do where that is not known: not in a function, or in one
     that accesses no memory."""
+    rows = [row for row in rows if not is_software(row)]  # what reaches the drivers of the others is not asked
+    if not rows:
+        return
     names = scenarios_in(folders_of(asked))
     reached = reached_by(names, max(1, asked.jobs), asked.dir)
     for row in rows:
-        if is_software(row):
-            continue  # all scenarios that pass there: which functions these reach is not asked
         functions = row.functions(pathlib.Path(row.said["file"]).read_text())
         row.chosen = [s for s, of in reached.items() if of.intersection(functions)] or names
 
