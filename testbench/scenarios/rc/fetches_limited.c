@@ -21,6 +21,15 @@ static void answer_atomic(struct tb *tb, struct tb_end *a, struct drv_qp *x, uin
 	inject(a, RC_ATOMIC_ACKNOWLEDGE, .qpn = drv_qp_num(x), .psn = psn, .original = psn);
 }
 
+/* y answers nothing; the scenario does. */
+static void connect_silent(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+			   struct drv_qp *y)
+{
+	connect_two(x, y, .x_psn = FIRST, .x_rd_atomic = 2, .x_dest_rd_atomic = 8,
+		    .y_dest_rd_atomic = 8, .timeout = 20);
+	move_qp(y, IBV_QPS_RESET);
+}
+
 #define READ(id, ...)                                                                              \
 	send_on(a, x, .wr_id = id, .opcode = IBV_WR_RDMA_READ, .len = LEN, __VA_ARGS__)
 #define ADD(id, ...)                                                                               \
@@ -32,10 +41,7 @@ static void requester(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);
 
-	connect_two(x, y, .x_psn = FIRST, .x_rd_atomic = 2, .x_dest_rd_atomic = 8,
-		    .y_dest_rd_atomic = 8, .timeout = 20);
-	move_qp(y, IBV_QPS_RESET);
-
+	connect_silent(tb, a, b, x, y);
 	phase("two on their way");
 	READ(1);
 	ADD(2);
@@ -77,6 +83,23 @@ static void requester(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_cqe(a, .wr_id = 7);
 	expect_cqe(a, .wr_id = 8);
 	expect_word(a, 8192, FIRST + 10);
+
+	phase("a new connection does not count those of the one before");
+	READ(9);
+	ADD(10);
+	expect_pkt(a_to_b, RC_READ_REQUEST, .psn = FIRST + 12);
+	expect_pkt(a_to_b, RC_FETCH_ADD, .psn = FIRST + 14);
+	move_qp(x, IBV_QPS_RESET);
+	connect_silent(tb, a, b, x, y);
+	READ(11);
+	ADD(12);
+	expect_pkt(a_to_b, RC_READ_REQUEST, .psn = FIRST);
+	expect_pkt(a_to_b, RC_FETCH_ADD, .psn = FIRST + 2);
+	answer_read(tb, a, x, FIRST);
+	expect_cqe(a, .wr_id = 11);
+	answer_atomic(tb, a, x, FIRST + 2);
+	expect_cqe(a, .wr_id = 12);
+	expect_word(a, 8192, FIRST + 2);
 	destroy_qp(y);
 	destroy_qp(x);
 }
