@@ -42,7 +42,8 @@ SCENARIO(req_bad_answers, "answers that fit no request: bad response, nothing wr
 {
 	const struct answer data = {BTH_RC_READ_RESP_ONLY, 8};
 	const struct answer first = {BTH_RC_READ_RESP_FIRST, MTU};
-	const struct answer late_last = {BTH_RC_READ_RESP_LAST, MTU / 2 + 4};
+	const struct answer last[] = {{BTH_RC_READ_RESP_LAST, MTU / 2 + 4},
+				      {BTH_RC_READ_RESP_MIDDLE, MTU / 2}};
 
 	move_qp(b->qp[0], IBV_QPS_RESET);
 	for_each_row(i, to_read) {
@@ -52,13 +53,15 @@ SCENARIO(req_bad_answers, "answers that fit no request: bad response, nothing wr
 		answer(tb, a, 0xfffffe, &to_read[i]);
 		refused(tb, a, b);
 	}
-	phase("the last one is too long");
-	rdma_read(a, .wr_id = 1, .len = MTU + MTU / 2);
-	rdma_write(a, .wr_id = 2, .len = 8);
-	pass_time(CFG_US(10));
-	answer(tb, a, 0xfffffe, &first);
-	answer(tb, a, 0xffffff, &late_last);
-	refused(tb, a, b);
+	phase("the last one is too long, or says that it is not the last");
+	for_each_row(i, last) {
+		rdma_read(a, .wr_id = 1, .len = MTU + MTU / 2);
+		rdma_write(a, .wr_id = 2, .len = 8);
+		pass_time(CFG_US(10));
+		answer(tb, a, 0xfffffe, &first);
+		answer(tb, a, 0xffffff, &last[i]);
+		refused(tb, a, b);
+	}
 	ignore_data(a, .len = MTU); /* data of a response that was right */
 
 	phase("READ data for an atomic");

@@ -9,7 +9,7 @@
 /* behaviours: IBA-9.9.2.1.2-nak-codes */
 #include "testbench/services.h"
 
-enum { NAK = 3 << 5, RESERVED = 2 << 5 };
+enum { NAK = 3 << 5, RESERVED = 2 << 5, NAK_NO_CODE = 31 };
 
 static void nak(struct tb *tb, struct tb_end *a, unsigned code, enum ibv_wc_status status)
 {
@@ -31,6 +31,8 @@ SCENARIO(req_naks, "NAK codes at the requester, one by one, and syndromes that a
 	nak(tb, a, NAK_INVALID_REQ, IBV_WC_REM_INV_REQ_ERR);
 	nak(tb, a, NAK_REM_ACCESS, IBV_WC_REM_ACCESS_ERR);
 	nak(tb, a, NAK_REM_OP, IBV_WC_REM_OP_ERR);
+	nak(tb, a, NAK_INVALID_RD, IBV_WC_REM_INV_REQ_ERR);
+	nak(tb, a, NAK_NO_CODE, IBV_WC_BAD_RESP_ERR);
 
 	phase("no answers");
 	rdma_write(a, .wr_id = 3, .len = 8);
