@@ -294,19 +294,25 @@ static void device_free(struct ipath_device *d)
 	free(d);
 }
 
-/* Ends the chip's work; the host's memory is still there. */
-static void device_stop(struct ipath_device *d)
+/* The chip neither writes to memory nor interrupts any more; the host's memory is still there. */
+static void chip_down(struct ipath_device *d)
 {
 	struct platform *p = d->p;
 
-	ipath_send_stop(d);
 	chip_quiet(d);
-	p->ops->config_write(p, d->msix_cap + MSIX_CONTROL, 2,
-			     p->ops->config_read(p, d->msix_cap + MSIX_CONTROL, 2) &
-				     ~(uint32_t)MSIX_ENABLE);
+	if (d->msix_cap)
+		p->ops->config_write(p, d->msix_cap + MSIX_CONTROL, 2,
+				     p->ops->config_read(p, d->msix_cap + MSIX_CONTROL, 2) &
+					     ~(uint32_t)MSIX_ENABLE);
 	p->ops->config_write(p, PCI_COMMAND, 2,
 			     p->ops->config_read(p, PCI_COMMAND, 2) &
 				     ~(uint32_t)PCI_COMMAND_MASTER);
+}
+
+static void device_stop(struct ipath_device *d)
+{
+	ipath_send_stop(d);
+	chip_down(d);
 }
 
 static int device_register(struct ipath_device *d, const struct drv_options *options)
@@ -364,6 +370,7 @@ int ipath_probe(struct platform *p, const struct drv_options *options, struct dr
 	return 0;
 
 free_device:
+	chip_down(d);
 	device_free(d);
 	return rc;
 }
