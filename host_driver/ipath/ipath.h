@@ -67,6 +67,7 @@ struct ipath_device {
 	unsigned phys;
 	bool told_active;            /* the transport's last event said so */
 	uint64_t casts[IPATH_CASTS]; /* packets, which the chip does not count by their kind */
+	uint64_t counted_from[FW_PC_COUNT]; /* what a counter was when it was set to 0 */
 	struct ipath_agents *agents;
 	bool stop, thread, irq;
 };

@@ -136,7 +136,8 @@ void ipath_cast_count(struct ipath_device *d, const uint8_t *header, bool receiv
 	d->casts[(group ? IPATH_MULTICAST_XMIT : IPATH_UNICAST_XMIT) + received]++;
 }
 
-static void counters_read(struct ipath_device *d)
+/* The chip's counters, in the order of those of the agents. They run on when software sets a counter. */
+static void counters_read(struct ipath_device *d, uint64_t counted[FW_PC_COUNT])
 {
 	static const struct {
 		uint16_t offset;
@@ -154,16 +155,30 @@ static void counters_read(struct ipath_device *d)
 	static const enum ipath_counter errors[] = {
 		IPATH_COUNT_RxLenErrCnt, IPATH_COUNT_RxICRCErrCnt, IPATH_COUNT_RxVCRCErrCnt,
 		IPATH_COUNT_RxBadFormatCnt};
-	uint64_t *counters = ipath_agents_counters(d->agents);
 
+	memset(counted, 0, FW_PC_COUNT * sizeof(*counted));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].port >= 0)
-			counters[rows[i].port] = ipath_read(d, IPATH_COUNTERS + rows[i].offset);
-	memcpy(&counters[FW_PC_UNICAST_XMIT], d->casts, sizeof(d->casts));
-	counters[FW_PC_RCV_ERRORS] = 0;
+			counted[rows[i].port] = ipath_read(d, IPATH_COUNTERS + rows[i].offset);
+	memcpy(&counted[FW_PC_UNICAST_XMIT], d->casts, sizeof(d->casts));
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
-		counters[FW_PC_RCV_ERRORS] +=
-			ipath_read(d, IPATH_COUNTERS + rows[errors[i]].offset);
+		counted[FW_PC_RCV_ERRORS] += ipath_read(d, IPATH_COUNTERS + rows[errors[i]].offset);
+}
+
+/* A request for the performance agent, which reads and sets counters. */
+static bool counters_process(struct ipath_device *d, unsigned slid, void *mad, bool own)
+{
+	uint64_t *counters = ipath_agents_counters(d->agents);
+	uint64_t counted[FW_PC_COUNT];
+	bool answered;
+
+	counters_read(d, counted);
+	for (unsigned n = 0; n < FW_PC_COUNT; n++)
+		counters[n] = counted[n] - d->counted_from[n];
+	answered = ipath_agents_process(d->agents, slid, mad, own);
+	for (unsigned n = 0; n < FW_PC_COUNT; n++)
+		d->counted_from[n] = counted[n] - counters[n];
+	return answered;
 }
 
 static void wishes_execute(struct ipath_device *d)
@@ -195,14 +210,15 @@ int ipath_process_mad(struct drv_device *dev, unsigned port, const struct drv_ma
 	struct ipath_device *d = ipath_of(dev);
 	uint8_t mad[MAD_BYTES];
 	const struct mad_hdr *hdr = (const struct mad_hdr *)mad;
+	const unsigned slid = source ? source->slid : 0;
 	bool answered;
 
 	memcpy(mad, in, sizeof(mad));
 	status_read(d);
-	if (mad_hdr_get_mgmt_class(hdr) == MAD_CLASS_PERF)
-		counters_read(d);
 	ipath_agents_port(d->agents, d->state, d->phys, d->p->ops->now_ps(d->p) / NS_PS);
-	answered = ipath_agents_process(d->agents, source ? source->slid : 0, mad, !source);
+	answered = mad_hdr_get_mgmt_class(hdr) == MAD_CLASS_PERF
+			   ? counters_process(d, slid, mad, !source)
+			   : ipath_agents_process(d->agents, slid, mad, !source);
 	wishes_execute(d);
 	if (!answered)
 		return -EINVAL;
