@@ -215,6 +215,12 @@ uint32_t ipath_agents_register(const struct ipath_agents *a, unsigned reg)
 	return a->port[reg / 4];
 }
 
+void ipath_agents_violations(struct ipath_agents *a, uint32_t pkeys, uint32_t qkeys)
+{
+	a->port[FW_PORT_BAD_PKEY / 4] = pkeys;
+	a->port[FW_PORT_BAD_QKEY / 4] = qkeys;
+}
+
 void ipath_agents_describe(struct ipath_agents *a, const char text[64])
 {
 	memcpy(a->state.description.b, text, sizeof(a->state.description.b));

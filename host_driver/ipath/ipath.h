@@ -68,6 +68,7 @@ struct ipath_device {
 	bool told_active;            /* the transport's last event said so */
 	uint64_t casts[IPATH_CASTS]; /* packets, which the chip does not count by their kind */
 	uint64_t counted_from[FW_PC_COUNT]; /* what a counter was when it was set to 0 */
+	struct rvt_violations violated_from;
 	struct ipath_agents *agents;
 	bool stop, thread, irq;
 };
@@ -136,5 +137,7 @@ enum ipath_wish ipath_agents_wish(struct ipath_agents *a, unsigned *state);
 void ipath_agents_describe(struct ipath_agents *a, const char text[64]);
 /* A register of the port as the agents have set it: FW_PORT_LID and others. */
 uint32_t ipath_agents_register(const struct ipath_agents *a, unsigned reg);
+/* Numbers of wrong keys before a request; the Set of a PortInfo may change them. */
+void ipath_agents_violations(struct ipath_agents *a, uint32_t pkeys, uint32_t qkeys);
 
 #endif

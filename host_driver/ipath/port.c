@@ -116,6 +116,8 @@ int ipath_query_port_state(struct drv_device *dev, unsigned port, struct drv_por
 		.gid_count = IPATH_GIDS,
 		.pkey_count = IPATH_PKEYS_HERE,
 		.subnet_timeout = port_info_get_subnet_timeout(&pi),
+		.bad_pkeys = port_info_get_pkey_violations(&pi),
+		.bad_qkeys = port_info_get_qkey_violations(&pi),
 		.cap_mask = port_info_get_cap_mask(&pi),
 	};
 	return 0;
@@ -181,6 +183,20 @@ static bool counters_process(struct ipath_device *d, unsigned slid, void *mad, b
 	return answered;
 }
 
+/* A request for the subnet agent, which reads and sets the numbers of wrong keys. */
+static bool smp_process(struct ipath_device *d, unsigned slid, void *mad, bool own)
+{
+	struct rvt_violations now, *from = &d->violated_from;
+	bool answered;
+
+	rvt_violations(d->rvt, PORT, &now);
+	ipath_agents_violations(d->agents, now.pkeys - from->pkeys, now.qkeys - from->qkeys);
+	answered = ipath_agents_process(d->agents, slid, mad, own);
+	from->pkeys = now.pkeys - ipath_agents_register(d->agents, FW_PORT_BAD_PKEY);
+	from->qkeys = now.qkeys - ipath_agents_register(d->agents, FW_PORT_BAD_QKEY);
+	return answered;
+}
+
 static void wishes_execute(struct ipath_device *d)
 {
 	unsigned state;
@@ -218,7 +234,7 @@ int ipath_process_mad(struct drv_device *dev, unsigned port, const struct drv_ma
 	ipath_agents_port(d->agents, d->state, d->phys, d->p->ops->now_ps(d->p) / NS_PS);
 	answered = mad_hdr_get_mgmt_class(hdr) == MAD_CLASS_PERF
 			   ? counters_process(d, slid, mad, !source)
-			   : ipath_agents_process(d->agents, slid, mad, !source);
+			   : smp_process(d, slid, mad, !source);
 	wishes_execute(d);
 	if (!answered)
 		return -EINVAL;

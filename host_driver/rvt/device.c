@@ -115,10 +115,15 @@ int rvt_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *
 	rc = rvt_of(dev)->hooks->query_port_state(dev, port, attr);
 	if (rc)
 		return rc;
-	attr->bad_pkeys = p->bad_pkeys;
-	attr->bad_qkeys = p->bad_qkeys;
 	memcpy(attr->gid0, p->gids[0], DRV_GID_BYTES);
 	return 0;
+}
+
+void rvt_violations(struct drv_device *dev, unsigned port, struct rvt_violations *now)
+{
+	const struct rvt_port *p = port_of(dev, port);
+
+	*now = (struct rvt_violations){.pkeys = p->bad_pkeys, .qkeys = p->bad_qkeys};
 }
 
 int rvt_counter(const struct drv_device *dev, const char *stage, const char *counter,

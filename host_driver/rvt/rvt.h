@@ -55,7 +55,7 @@ enum rvt_link_command { RVT_LINK_DOWN, RVT_LINK_POLL, RVT_LINK_ARM, RVT_LINK_ACT
  * H(name, result, (parameters)). The transport holds none of its locks when it calls a hook. do_send
  * may spend CPU time, but calls no upcall and no done() before it returns.
  *
- *   query_port_state  fills *attr; state, LID and MTU are those of now
+ *   query_port_state  fills *attr; state, LID, MTU and violations are those of now
  *   set_link_state    returns at once; the state is true when rvt_port_event() has come
  *   get_lid           the port's base LID and LMC
  *   qp_mtu            the path MTU of a queue pair: at most what the caller wants
@@ -111,6 +111,12 @@ struct drv_leftovers rvt_unregister(struct drv_device *dev);
 void *rvt_driver(struct drv_device *dev);
 /* Gives the node another description, as the modify_device of an operating system does. */
 int rvt_describe(struct drv_device *dev, const char text[64]);
+
+/* Packets that had a wrong key, since the device was made. The driver's agent tells them, and its manager sets them. */
+struct rvt_violations {
+	uint32_t pkeys, qkeys;
+};
+void rvt_violations(struct drv_device *dev, unsigned port, struct rvt_violations *now);
 
 /* --- upcalls: what the driver tells the transport --- */
 
