@@ -49,17 +49,20 @@ static void heard(struct tb *tb, enum ib_event_type type)
 	told.n = 0;
 }
 
-/* The attribute of b's port, by four ways; they agree. */
+/* The attribute of b's port, by four ways; they agree. It answers to all LIDs of its LMC, and the last one is used. */
 static void all_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned attr, uint32_t mod,
 		     void *data)
 {
 	struct smp near, far, by_lid, own_lid;
+	struct drv_port_attr port;
+	unsigned last;
 
+	must(drv_query_port(b->dev, PORT, &port));
+	last = b->lid + (1u << port.lmc) - 1;
 	ask(b, &near, .attr = attr, .mod = mod);
 	ask(a, &far, .attr = attr, .mod = mod, .hops = 1);
-	ask(a, &by_lid, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = attr, .mod = mod, .dlid = b->lid);
-	ask(b, &own_lid, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = attr, .mod = mod,
-	    .dlid = b->lid);
+	ask(a, &by_lid, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = attr, .mod = mod, .dlid = last);
+	ask(b, &own_lid, .mgmt_class = MAD_CLASS_SUBN_LID, .attr = attr, .mod = mod, .dlid = last);
 	memcpy(data, smp_data_ptr(&near), smp_data_size);
 	expect_true(!memcmp(data, smp_data_ptr(&far), smp_data_size));
 	expect_true(!memcmp(data, smp_data_ptr(&by_lid), smp_data_size));
