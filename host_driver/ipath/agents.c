@@ -245,6 +245,7 @@ bool ipath_agents_process(struct ipath_agents *a, unsigned slid, void *mad, bool
 	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION)
 		return false;
 	enter(a);
+	port_timer(); /* leases that have run out since the last request, as check_mkey() of Linux sees to them */
 	switch (mad_hdr_get_mgmt_class(hdr)) {
 	case MAD_CLASS_SUBN_LID:
 	case MAD_CLASS_SUBN_DR:
