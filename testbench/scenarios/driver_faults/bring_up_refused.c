@@ -17,6 +17,7 @@ static struct {
 	const struct platform_ops *real;
 	struct platform_ops ops;
 	unsigned pages, irqs; /* calls until the one that fails */
+	unsigned queues;      /* wait queues that are not destroyed */
 	bool struck;
 } host;
 
@@ -43,6 +44,20 @@ static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 static int irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg), void *arg)
 {
 	return strikes(&host.irqs) ? -EBUSY : host.real->irq_request(p, vector, handler, arg);
+}
+
+static struct platform_waitq *waitq_create(struct platform *p)
+{
+	struct platform_waitq *q = host.real->waitq_create(p);
+
+	host.queues += q != NULL;
+	return q;
+}
+
+static void waitq_destroy(struct platform *p, struct platform_waitq *q)
+{
+	host.queues--;
+	host.real->waitq_destroy(p, q);
 }
 
 static int come_up(struct tb_end *a, struct drv_device **dev)
@@ -80,9 +95,9 @@ static int probe(struct tb_end *a)
 
 	a->platform->ops = &host.ops;
 	rc = come_up(a, &dev);
-	a->platform->ops = host.real;
 	if (!rc)
 		drv_remove(dev);
+	a->platform->ops = host.real;
 	return rc;
 }
 
@@ -109,6 +124,7 @@ static void all_is_back(struct tb *tb, struct tb_end *a)
 	expect_equal(msix_control(a) & MSIX_ENABLE, 0);
 	expect_equal(host_pages_used(a->host), 0);
 	expect_equal(host_pages_mapped(a->host), 0);
+	expect_equal(host.queues, 0);
 }
 
 /* What the driver can do without, as Linux's can: the size of firmware's pages, the name of each physical
@@ -213,6 +229,8 @@ SCENARIO(bring_up_refused,
 	host.ops = *host.real;
 	host.ops.pages_alloc = pages_alloc;
 	host.ops.irq_request = irq_request;
+	host.ops.waitq_create = waitq_create;
+	host.ops.waitq_destroy = waitq_destroy;
 	if (!software) {
 		few_vectors(tb, a);
 		all_is_back(tb, a);

@@ -15,6 +15,8 @@ enum { PKEY_OTHER = 0x8123, PKEY_ZERO = 0 };
 SCENARIO(mad_not_for_us, "MADs of another partition, Q_Key or GID are not answered")
 {
 	static const uint8_t foreign[DRV_GID_BYTES] = {0xfe, 0x80, [8] = 1, [15] = 0x77};
+	static const uint8_t unset[DRV_GID_BYTES] = {0xfe,
+						     0x80}; /* as entries without a GUID would be */
 	const struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
 
 	check_mads();
@@ -25,6 +27,7 @@ SCENARIO(mad_not_for_us, "MADs of another partition, Q_Key or GID are not answer
 		ASK(.qkey = QKEY_GSI, .pkey = PKEY_ZERO);
 		ASK(.qkey = QKEY_GSI + 1);
 		ASK(.qkey = QKEY_GSI, .grh = true, .dgid = foreign);
+		ASK(.qkey = QKEY_GSI, .grh = true, .dgid = unset);
 		expect_no_more(CFG_US(50));
 		ASK(.qkey = QKEY_GSI, .grh = i);
 		expect_mad(b_to_a, .qpn = QPN_GSI);
