@@ -139,8 +139,8 @@
 	  "how the head is counted: in dwords, modulo the queue, up to the tail that was read", \
 	  "the head is written as a number of entries") \
 	R(eager_entry, \
-	  "an eager entry has a size that the chip does not know, or a packet came for one that is not valid or too small", \
-	  "QLogic 6120: RcvEgrArray; Linux qib_6120_put_tid", \
+	  "an eager entry has a size that the chip does not know, a context is enabled while one is not set or has the buffer of another one, or a packet came for one that is not valid", \
+	  "QLogic 6120: RcvEgrArray; Linux qib_6120_put_tid, qib_setup_eagerbufs", \
 	  "address >> 11 with the code of the size, and when the entry is written", \
 	  "a buffer of 4 KiB is announced with the code of 2 KiB") \
 	R(chip_register_order, \
@@ -163,6 +163,11 @@
 	  "QLogic 6120: IntClear; Linux qib_6120intr clears what it found before it looks at the queue", \
 	  "the write of IntClear: behind the read of IntStatus, before the queue is looked at", \
 	  "IntClear is written when the header queue is empty") \
+	R(link_change_unread, \
+	  "software cleared the error of a link change and did not look at the link behind that: a change in between is lost", \
+	  "QLogic 6120: ErrClear, IBCStatus; Linux handle_6120_errors clears what it found before it reads the state", \
+	  "the read of IBCStatus: behind the write of ErrClear, before that of IntClear", \
+	  "the state is read, and the error is cleared afterwards") \
 	R(eager_kept, \
 	  "software told that the header queue is empty, and did not give back the eager buffers of its packets", \
 	  "QLogic 6120: RcvEgrIndexHead; Linux qib_kreceive, qib_update_6120_usrhead", \

@@ -68,11 +68,23 @@ static void clear_check(struct ipath *ipath, uint64_t value)
 			    "without a look at IntStatus");
 }
 
+/* Software that handles an interrupt has handled its error by now. */
+static void link_check(struct ipath *ipath)
+{
+	if (ipath->link_unread)
+		guest_error(
+			ipath->hca, RULE_link_change_unread, guest_object(GUEST_NONE, 0),
+			"IntClear, and IBCStatus was not read since ErrClear of a change of the "
+			"link");
+	ipath->link_unread = false;
+}
+
 void ipath_int_clear_write(struct ipath *ipath, uint64_t value)
 {
 	uint64_t *status = ipath_register(ipath, IPATH_IntStatus, 0);
 
 	clear_check(ipath, value);
+	link_check(ipath);
 	*status &= ~value;
 	if (ipath_get(ipath, IPATH_ErrStatus) & ipath_get(ipath, IPATH_ErrMask))
 		*status |= IPATH_INT_ERROR;
@@ -85,8 +97,14 @@ void ipath_err_mask_write(struct ipath *ipath, uint64_t value)
 	errors_tell(ipath);
 }
 
+/* What is cleared while nothing interrupts is of before: qib_6120_init_hwerrors() of Linux. */
 void ipath_err_clear_write(struct ipath *ipath, uint64_t value)
 {
+	const uint64_t told = ipath_get(ipath, IPATH_ErrStatus) & ipath_get(ipath, IPATH_ErrMask);
+
+	if (told & value & IPATH_ERR_LINK_STATE &&
+	    ipath_get(ipath, IPATH_IntMask) & IPATH_INT_ERROR)
+		ipath->link_unread = true;
 	*ipath_register(ipath, IPATH_ErrStatus, 0) &= ~value;
 	errors_tell(ipath);
 }

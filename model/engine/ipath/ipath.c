@@ -24,7 +24,7 @@ void ipath_chip_reset(struct hca *hca)
 	ipath->landing = 0;
 	ipath->header_head = ipath->header_tail = 0;
 	ipath->eager_head = ipath->eager_tail = 0;
-	ipath->interrupt_armed = ipath->armed_since_status = false;
+	ipath->interrupt_armed = ipath->armed_since_status = ipath->link_unread = false;
 	link_port_reset(hca, PORT);
 	ipath_registers_reset(ipath);
 	eeprom_lines(&ipath->eeprom, true, true);

@@ -91,6 +91,7 @@ struct ipath {
 	uint32_t eager_head, eager_tail;
 	bool interrupt_armed;
 	bool armed_since_status; /* since IntStatus was read */
+	bool link_unread; /* a change of the link was cleared, and IBCStatus not read since */
 	uint32_t eager[IPATH_CONTEXTS * IPATH_EAGERS];
 	uint32_t tids[IPATH_CONTEXTS * IPATH_TIDS];
 	unsigned landing; /* packets whose payload is on its way to host memory */

@@ -43,6 +43,7 @@ uint64_t ipath_ibc_status_read(struct ipath *ipath)
 	const struct port_config *c = port_of(ipath);
 	uint64_t status = training[c->phys];
 
+	ipath->link_unread = false;
 	status |= (uint64_t)(c->logical - STATE_DOWN) << IPATH_STATUS_STATE_SHIFT;
 	if (c->phys == PHYS_LINK_UP)
 		status |= IPATH_STATUS_READY | IPATH_STATUS_CREDITS;

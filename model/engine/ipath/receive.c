@@ -16,6 +16,7 @@
 #include "model/interface/rows.h"
 #include "model/sim/params/hca.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -73,6 +74,33 @@ void ipath_rcv_address_write(struct ipath *ipath, enum ipath_register name, uint
 		order_tell(ipath, "RcvHdrTailAddr is changed behind the enable");
 }
 
+static int entries_compare(const void *one, const void *other)
+{
+	const uint32_t x = *(const uint32_t *)one, y = *(const uint32_t *)other;
+
+	return (x > y) - (x < y);
+}
+
+/* Each eager entry of the context has a buffer of its own: qib_setup_eagerbufs() sets them all before the enable. */
+static void eager_check(struct ipath *ipath)
+{
+	uint32_t sorted[IPATH_EAGERS];
+
+	memcpy(sorted, ipath->eager, sizeof(sorted));
+	for (uint32_t i = 0; i < IPATH_EAGERS; i++)
+		sorted[i] &= IPATH_EAGER_ADDRESS;
+	qsort(sorted, IPATH_EAGERS, sizeof(*sorted), entries_compare);
+	for (uint32_t i = 0; i < IPATH_EAGERS; i++) {
+		if (sorted[i] && (!i || sorted[i] != sorted[i - 1]))
+			continue;
+		guest_error(ipath->hca, RULE_eager_entry, guest_object(GUEST_CONTEXT, CONTEXT),
+			    "context %u is enabled while an eager entry %s%llx", CONTEXT,
+			    sorted[i] ? "has the buffer of another one, " : "is not set, ",
+			    (unsigned long long)sorted[i] << IPATH_EAGER_SHIFT);
+		return;
+	}
+}
+
 void ipath_rcv_ctrl_write(struct ipath *ipath, uint64_t value)
 {
 	uint64_t *ctrl = ipath_register(ipath, IPATH_RcvCtrl, 0);
@@ -94,6 +122,8 @@ void ipath_rcv_ctrl_write(struct ipath *ipath, uint64_t value)
 			"context %u is enabled with %llu entries of %u dwords at %llx", CONTEXT,
 			(unsigned long long)ipath_get(ipath, IPATH_RcvHdrCnt), entry_dwords(ipath),
 			(unsigned long long)ipath_get(ipath, IPATH_RcvHdrAddr));
+	else
+		eager_check(ipath);
 }
 
 static void received_tell(struct ipath *ipath)

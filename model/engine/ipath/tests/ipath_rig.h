@@ -305,8 +305,13 @@ static inline uint64_t interrupt_handle(struct side *s)
 {
 	const uint64_t causes = rd(s, IPATH_IntStatus);
 
-	if (causes & IPATH_INT_ERROR)
-		wr(s, IPATH_ErrClear, rd(s, IPATH_ErrStatus));
+	if (causes & IPATH_INT_ERROR) {
+		const uint64_t errors = rd(s, IPATH_ErrStatus);
+
+		wr(s, IPATH_ErrClear, errors);
+		if (errors & IPATH_ERR_LINK_STATE)
+			rd(s, IPATH_IBCStatus);
+	}
 	wr(s, IPATH_IntClear, causes);
 	return causes;
 }

@@ -442,6 +442,44 @@ static void emptied_rules(void **state)
 	expect_rule(&rig.b, "eager_kept");
 }
 
+static void link_rules(void **state)
+{
+	const uint64_t causes = IPATH_INT_ERROR;
+
+	link_command(&rig.a, IPATH_COMMAND_DOWN, 0);
+	run(CFG_US(10));
+	assert_true(rd(&rig.a, IPATH_ErrStatus) & IPATH_ERR_LINK_STATE);
+	wr(&rig.a, IPATH_ErrClear, IPATH_ERR_LINK_STATE);
+	wr(&rig.a, IPATH_IntClear, causes);
+	expect_rule(&rig.a, "link_change_unread");
+	run(CFG_MS(5)); /* it is up again */
+	assert_true(rd(&rig.a, IPATH_ErrStatus) & IPATH_ERR_LINK_STATE);
+	wr(&rig.a, IPATH_ErrClear, IPATH_ERR_LINK_STATE);
+	rd(&rig.a, IPATH_IBCStatus);
+	wr(&rig.a, IPATH_IntClear, causes);
+	link_command(&rig.a, IPATH_COMMAND_DOWN, 0);
+	run(CFG_US(10));
+	wr(&rig.a, IPATH_IntMask, 0); /* a driver that is loaded again clears what is of before */
+	wr(&rig.a, IPATH_ErrClear, ~UINT64_C(0));
+	wr(&rig.a, IPATH_IntClear, ~UINT64_C(0));
+	assert_int_equal(rig.a.errors, 0);
+}
+
+static void eager_rules(void **state)
+{
+	const uint32_t last = (BUFFERS + (IPATH_EAGERS - 1) * BUFFER_BYTES) >> IPATH_EAGER_SHIFT |
+			      (uint32_t)EAGER_4K << IPATH_EAGER_SIZE_SHIFT;
+
+	wr(&rig.b, IPATH_RcvCtrl, 0);
+	wr_size(&rig.b, IPATH_EAGER + 8, last, 4); /* entry 1 has it, too */
+	wr(&rig.b, IPATH_RcvCtrl, IPATH_RCV_ENABLE(0));
+	expect_rule(&rig.b, "eager_entry");
+	wr(&rig.b, IPATH_RcvCtrl, 0);
+	wr_size(&rig.b, IPATH_EAGER + 8, 0, 4);
+	wr(&rig.b, IPATH_RcvCtrl, IPATH_RCV_ENABLE(0));
+	expect_rule(&rig.b, "eager_entry");
+}
+
 static void receive_rules(void **state)
 {
 	const uint32_t len = datagram(packet, 64, 5);
@@ -546,6 +584,8 @@ int main(void)
 		U(send_rules),
 		U(order_rules),
 		U(emptied_rules),
+		U(link_rules),
+		U(eager_rules),
 		U(receive_rules),
 		U(reset_is_power_on),
 		U(stopped_until_reset),
