@@ -9,9 +9,10 @@
 #include "testbench/kernel_verbs.h"
 #include "testbench/manage.h"
 
-enum { PORT = 1, OTHER = 0x8055, WRONG = 0x8123, QKEY = 0x77, SECOND_GID = 1, GUID = 0x1234 };
+enum { PORT = 1, OTHER = 0x8055, WRONG = 0x8123, QKEY = 0x77, SECOND_GID = 1 };
 
 #define PREFIX UINT64_C(0xfec0000000000000)
+#define GUID   UINT64_C(0x0011750012345678)
 
 /* What b's users find when they are told. */
 static struct told {
