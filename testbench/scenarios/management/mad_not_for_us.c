@@ -19,6 +19,10 @@ SCENARIO(mad_not_for_us, "MADs of another partition, Q_Key or GID are not answer
 						     0x80}; /* as entries without a GUID would be */
 	const struct smp request = mad_of(MAD_CLASS_PERF, MAD_METHOD_GET, PMA_ATTR_CLASS_PORT_INFO);
 
+	uint8_t of_another_subnet[DRV_GID_BYTES];
+
+	must(drv_query_gid(b->dev, 1, b->gid_index, of_another_subnet));
+	of_another_subnet[7] = 1;
 	check_mads();
 	allow_pkt(mads_b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI); /* traps of wrong keys */
 	allow_pkt(mads_a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI);
@@ -28,6 +32,7 @@ SCENARIO(mad_not_for_us, "MADs of another partition, Q_Key or GID are not answer
 		ASK(.qkey = QKEY_GSI + 1);
 		ASK(.qkey = QKEY_GSI, .grh = true, .dgid = foreign);
 		ASK(.qkey = QKEY_GSI, .grh = true, .dgid = unset);
+		ASK(.qkey = QKEY_GSI, .grh = true, .dgid = of_another_subnet);
 		expect_no_more(CFG_US(50));
 		ASK(.qkey = QKEY_GSI, .grh = i);
 		expect_mad(b_to_a, .qpn = QPN_GSI);
