@@ -305,6 +305,7 @@ void rvt_cqs_tell(struct rvt_device *dev)
 
 void rvt_cq_clean(struct rvt_cq *cq, struct rvt_qp *qp)
 {
+	const uint32_t told = cq->told;
 	uint32_t to = cq->tail;
 
 	for (uint32_t from = cq->tail; from != cq->head; from++) {
@@ -316,10 +317,11 @@ void rvt_cq_clean(struct rvt_cq *cq, struct rvt_qp *qp)
 		}
 		discarded(cq, &e.wc);
 		retire(&e);
+		/* those behind it move up, told of or not */
+		if ((int32_t)(told - from) > 0)
+			cq->told--;
 	}
 	cq->head = to;
-	if ((int32_t)(cq->told - to) > 0)
-		cq->told = to;
 }
 
 /* --- a dead device: its queue pairs are in error, their requests are flushed like others --- */
