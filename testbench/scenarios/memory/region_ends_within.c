@@ -4,13 +4,13 @@
  * included, and the bytes just outside cannot, although they lie in pages that the region's
  * translations name. This holds for regions at other addresses than those of the bus, and for
  * regions of huge pages, also where bus and region do not have the same place in a huge page: a region
- * may have the processor's addresses, or begin with a huge page.
+ * may have the processor's addresses, or begin with a huge page. It holds for regions of listed pages, too.
  */
 /* behaviours: IBA-10.6.3-bounds */
 #include "model/interface/macros.h"
 #include "testbench/services.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, AREA = 8 * PAGE };
 
 static const struct {
 	unsigned at, len;
@@ -71,6 +71,17 @@ static void reach(struct tb *tb, struct tb_end *a, struct tb_end *b, const struc
 	reconnect(0);
 }
 
+static void bounds(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct drv_mr *mr,
+		   unsigned at, unsigned src, unsigned len, uint64_t va)
+{
+	reach(tb, a, b, mr, va, src, len, IBV_WC_SUCCESS);
+	reach(tb, a, b, mr, va + len - 1, src + len - 1, 1, IBV_WC_SUCCESS);
+	expect_data(b, .dst = at, .src = src, .len = len);
+	reach(tb, a, b, mr, va - 1, 0, 1, IBV_WC_REM_ACCESS_ERR);
+	reach(tb, a, b, mr, va + len, 0, 1, IBV_WC_REM_ACCESS_ERR);
+	reach(tb, a, b, mr, va, 0, len + 1, IBV_WC_REM_ACCESS_ERR);
+}
+
 static void region(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned at, unsigned len,
 		   uint64_t va, unsigned access)
 {
@@ -80,13 +91,32 @@ static void region(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned a
 			     access | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &mr));
 	if (!still_right())
 		return;
-	reach(tb, a, b, mr, va, at, len, IBV_WC_SUCCESS);
-	reach(tb, a, b, mr, va + len - 1, at + len - 1, 1, IBV_WC_SUCCESS);
-	expect_data(b, .dst = at, .src = at, .len = len);
-	reach(tb, a, b, mr, va - 1, 0, 1, IBV_WC_REM_ACCESS_ERR);
-	reach(tb, a, b, mr, va + len, 0, 1, IBV_WC_REM_ACCESS_ERR);
-	reach(tb, a, b, mr, va, 0, len + 1, IBV_WC_REM_ACCESS_ERR);
+	bounds(tb, a, b, mr, at, at, len, va);
 	must(drv_mr_dereg(mr));
+}
+
+/* The same, of pages that are listed. Their number must be right, too. */
+static void region_of_pages(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned at,
+			    unsigned len, uint64_t va)
+{
+	const unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+	const uint64_t bus = b->platform->ops->dma_map(b->platform, b->dst, AREA);
+	const unsigned n = (at % PAGE + len + PAGE - 1) / PAGE;
+	uint64_t pages[AREA / PAGE];
+	struct drv_mr *mr;
+
+	for (unsigned i = 0; i <= n; i++)
+		pages[i] = bus + (uint64_t)(at / PAGE + i) * PAGE;
+	must_fail(-EINVAL, drv_mr_reg_pages(b->pd, pages, n - 1, va, len, access, &mr));
+	must_fail(-EINVAL, drv_mr_reg_pages(b->pd, pages, n + 1, va, len, access, &mr));
+	must_fail(-EINVAL,
+		  drv_mr_reg_pages(b->pd, pages, n, va, len, IBV_ACCESS_REMOTE_WRITE, &mr));
+	must(drv_mr_reg_pages(b->pd, pages, n, va, len, access, &mr));
+	if (!still_right())
+		return;
+	bounds(tb, a, b, mr, at, at + 1, len, va);
+	must(drv_mr_dereg(mr));
+	b->platform->ops->dma_unmap(b->platform, bus, AREA);
 }
 
 SCENARIO(region_ends_within, "regions that begin and end within pages, to the byte",
@@ -99,4 +129,9 @@ SCENARIO(region_ends_within, "regions that begin and end within pages, to the by
 			       address_of(b, kinds[k].addresses, b->dst + rows[i].at),
 			       kinds[k].access);
 		}
+	for_each_row(i, rows) {
+		name_row("at 0x%x, %u bytes, pages", rows[i].at, rows[i].len);
+		region_of_pages(tb, a, b, rows[i].at, rows[i].len,
+				address_of(b, SHIFTED_BY_PAGES, b->dst + rows[i].at));
+	}
 }

@@ -140,6 +140,8 @@ SCENARIO(lists_refused, "a list of requests of which one is refused", .any_packe
 	for_each_row(i, refusals) {
 		const struct refused *r = &refusals[i];
 
+		if (r->opcode && in_software(a))
+			continue; /* the transport says that it lacks it, and the run would end */
 		q.sges = 1 + (r->queue == SENDS      ? x.max_send_sge
 			      : r->queue == RECEIVES ? y.max_recv_sge
 						     : sges);

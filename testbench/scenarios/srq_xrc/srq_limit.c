@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The limit event comes once, when fewer receives than the limit are left, and then disarms itself.
- * If fewer are left when it is armed, it comes at once. A limit of 0 disarms it. */
+ * If fewer are left when it is armed, it comes at once. A limit of 0 disarms it, and
+ * no limit is beyond what the SRQ holds. */
 /* behaviours: IBA-10.2.9-srq-limit */
 #include "testbench/services.h"
 
@@ -50,7 +51,13 @@ SCENARIO(srq_limit, "the SRQ's limit event: once, at once when already below, di
 	expect_no_more(CFG_US(20));
 	for (unsigned i = 0; i < 9; i++)
 		expect_data(b, .dst = i * 64, .len = 64);
-	expect_stat(b, srq, limits, 2);
+	/* as many as it holds, and one more */
+	must(drv_srq_arm(srq, max_wr));
+	expect_event(b, IBV_EVENT_SRQ_LIMIT_REACHED);
+	must_fail(-EINVAL, drv_srq_arm(srq, max_wr + 1));
+	must(drv_srq_query(srq, &max_wr, &limit));
+	expect_equal(limit, 0);
+	expect_stat(b, srq, limits, 3);
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_srq(srq);
