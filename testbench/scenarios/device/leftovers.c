@@ -5,6 +5,7 @@
  * them back in an order that the device allows, says how many there were, and leaves no memory. So does
  * the removal of a device that has died.
  */
+/* behaviours: HCA-leftovers */
 #include "model/interface/macros.h"
 #include "testbench/services.h"
 

@@ -100,7 +100,8 @@ static void shared_receives(struct tb *tb, struct tb_end *e, const struct drv_de
 	must_fail(-EINVAL, drv_srq_create(e->pd, &init, &srq));
 	init.max_wr = 0;
 	must_fail(-EINVAL, drv_srq_create(e->pd, &init, &srq));
-	init = (struct drv_srq_init){.max_wr = 1, .max_sge = dev->max_recv_sge};
+	/* mlx4's have an entry less than queue pairs have */
+	init = (struct drv_srq_init){.max_wr = 1, .max_sge = dev->max_recv_sge + in_software(e)};
 	must_fail(-EINVAL, drv_srq_create(e->pd, &init, &srq));
 	init.max_sge--;
 	must(drv_srq_create(e->pd, &init, &srq));
@@ -164,6 +165,8 @@ static struct drv_qp_attr widest(const struct tb_end *e, const struct drv_device
 			    .traffic_class = 255,
 			    .flow_label = 0xfffff},
 		.path_mtu = IBV_MTU_4096,
+		.alt_ah_attr = {.dlid = 0xbfff, .port_num = dev->ports, .is_global = true},
+		.alt_port_num = (uint8_t)dev->ports,
 		.dest_qp_num = 0xffffff,
 		.rq_psn = 0xffffff,
 		.sq_psn = 0xffffff,
@@ -187,38 +190,54 @@ static void same_path(struct tb *tb, const struct drv_ah_attr *got, const struct
 	expect_equal(got->flow_label, want->flow_label);
 }
 
+#define WRONG(bit, member, value)                                                                  \
+	do {                                                                                       \
+		struct drv_qp_attr wrong = *right;                                                 \
+		if (!(mask & (bit)))                                                               \
+			break;                                                                     \
+		wrong.member = value;                                                              \
+		name_row("to state %u, " #member " %u", right->qp_state, (unsigned)(value));       \
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));                                \
+	} while (0)
+
 /* One attribute beyond its limit refuses the whole step, and the queue pair stays where it was. */
 static void beyond(struct tb *tb, struct drv_qp *x, const struct drv_qp_attr *right, unsigned mask,
 		   const struct drv_device_attr *dev)
 {
 	const enum ibv_qp_state before = drv_qp_state(x);
-	struct drv_qp_attr wrong = *right;
+	const unsigned port = dev->ports;
 
-	if (mask & IBV_QP_PORT) {
-		wrong.port_num = (uint8_t)(dev->ports + 1);
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
-		wrong.port_num = 0;
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
-	}
-	if (mask & IBV_QP_PATH_MTU) {
-		wrong.path_mtu = IBV_MTU_4096 + 1;
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
-		wrong.path_mtu = IBV_MTU_256 - 1;
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
-		wrong.path_mtu = right->path_mtu;
-		wrong.max_dest_rd_atomic = (uint8_t)(dev->max_dest_rd_atomic + 1);
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
-		wrong.max_dest_rd_atomic = right->max_dest_rd_atomic;
-		wrong.alt_port_num = (uint8_t)(dev->ports + 1);
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask | IBV_QP_ALT_PATH));
-		wrong.alt_port_num = 0;
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask | IBV_QP_ALT_PATH));
-	}
-	if (mask & IBV_QP_MAX_QP_RD_ATOMIC) {
-		wrong.max_rd_atomic = (uint8_t)(dev->max_rd_atomic + 1);
-		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+	WRONG(IBV_QP_PORT, port_num, port + 1);
+	WRONG(IBV_QP_PORT, port_num, 0);
+	WRONG(IBV_QP_PKEY_INDEX, pkey_index, dev->pkeys[port]);
+	WRONG(IBV_QP_PATH_MTU, path_mtu, IBV_MTU_4096 + 1);
+	WRONG(IBV_QP_PATH_MTU, path_mtu, IBV_MTU_256 - 1);
+	WRONG(IBV_QP_AV, ah_attr.sgid_index, dev->gids[port]);
+	WRONG(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic, dev->max_dest_rd_atomic + 1);
+	WRONG(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic, dev->max_rd_atomic + 1);
+	WRONG(IBV_QP_STATE, qp_state, 99);
+	if (mask & IBV_QP_AV) {
+		mask |= IBV_QP_ALT_PATH;
+		WRONG(IBV_QP_ALT_PATH, alt_port_num, port + 1);
+		WRONG(IBV_QP_ALT_PATH, alt_port_num, 0);
+		WRONG(IBV_QP_ALT_PATH, alt_pkey_index, dev->pkeys[port]);
+		WRONG(IBV_QP_ALT_PATH, alt_ah_attr.sgid_index, dev->gids[port]);
 	}
 	expect_equal(drv_qp_state(x), before);
+}
+
+/* mlx4 takes the bits that its fields have, as Linux's driver does. */
+static void wider(struct tb *tb, struct drv_qp *x, const struct drv_qp_attr *right, unsigned mask)
+{
+	WRONG(IBV_QP_DEST_QPN, dest_qp_num, 1 << 24);
+	WRONG(IBV_QP_MIN_RNR_TIMER, min_rnr_timer, 32);
+	WRONG(IBV_QP_TIMEOUT, timeout, 32);
+	WRONG(IBV_QP_RETRY_CNT, retry_cnt, 8);
+	WRONG(IBV_QP_RNR_RETRY, rnr_retry, 8);
+	if (mask & IBV_QP_AV) {
+		mask |= IBV_QP_ALT_PATH;
+		WRONG(IBV_QP_ALT_PATH, alt_timeout, 32);
+	}
 }
 
 static void attributes(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
@@ -234,8 +253,10 @@ static void attributes(struct tb *tb, struct tb_end *e, const struct drv_device_
 		return;
 	for_each_row(i, steps) {
 		attr.qp_state = steps[i].to;
-		name_row("to state %u", steps[i].to);
 		beyond(tb, x, &attr, steps[i].mask, dev);
+		if (in_software(e))
+			wider(tb, x, &attr, steps[i].mask);
+		name_row("to state %u", steps[i].to);
 		must(drv_qp_modify(x, &attr, steps[i].mask));
 	}
 	must(drv_qp_query(x, &got));
@@ -262,6 +283,13 @@ SCENARIO(argument_limits, "an argument at its limit is taken, and one beyond it 
 	must(drv_query_device(a->dev, &dev));
 	queue_pairs(tb, a, &dev);
 	completion_queues(tb, a, &dev);
+}
+
+SCENARIO(attribute_limits, "an attribute of a queue pair or an SRQ, and an index, beyond its limit")
+{
+	struct drv_device_attr dev;
+
+	must(drv_query_device(a->dev, &dev));
 	shared_receives(tb, a, &dev);
 	port_tables(tb, a, &dev);
 	attributes(tb, a, &dev);

@@ -77,6 +77,22 @@ static void message(struct tb *tb, struct tb_end *a, struct tb_end *b, struct dr
 	expect_data(b, .len = LEN);
 }
 
+/* A CQ holds its page of doorbells, and one that was not made does not. */
+static void doorbell_page(struct tb *tb, struct tb_end *b)
+{
+	struct drv_uar *uar;
+	struct drv_cq *cq;
+
+	must(drv_uar_alloc(b->dev, &uar));
+	must_fail(-EINVAL, drv_cq_create_on(b->dev, uar, 0, 0, &cq));
+	must(drv_cq_create_on(b->dev, uar, 7, 0, &cq));
+	if (!still_right())
+		return;
+	must_fail(-EBUSY, drv_uar_free(uar));
+	must(drv_cq_destroy(cq));
+	must(drv_uar_free(uar));
+}
+
 SCENARIO(destroy_in_turn, "what a queue pair uses goes after it, and only then",
 	 .any_packets = true)
 {
@@ -100,5 +116,6 @@ SCENARIO(destroy_in_turn, "what a queue pair uses goes after it, and only then",
 	must_fail(-EBUSY, drv_pd_free(h.of_srq));
 	must(drv_mr_dereg(h.mr));
 	must(drv_pd_free(h.of_srq));
+	doorbell_page(tb, b);
 	destroy_qp(x);
 }

@@ -32,6 +32,12 @@ SCENARIO(ud_multicast_refused, "multicast: members that may not have it get noth
 	inject(b, UD_SEND_ONLY, .dlid = MLID, .qpn = MULTICAST_QPN, .qkey = QKEY, .len = LEN);
 	inject(b, UD_SEND_ONLY, .dlid = MLID, .dgid = unicast, .qpn = MULTICAST_QPN, .qkey = QKEY,
 	       .len = LEN);
+	inject(b, UD_SEND_ONLY, .dlid = b->lid, .dgid = group, .qpn = MULTICAST_QPN, .qkey = QKEY,
+	       .len = LEN);
+	inject(b, UD_SEND_ONLY, .dlid = 0xffff, .dgid = group, .qpn = MULTICAST_QPN, .qkey = QKEY,
+	       .len = LEN);
+	inject(b, UD_SEND_ONLY, .dlid = MLID, .dgid = group, .qpn = drv_qp_num(y), .qkey = QKEY,
+	       .len = LEN);
 	inject(b, RC_SEND_ONLY, .dlid = MLID, .dgid = group, .qpn = MULTICAST_QPN, .len = LEN);
 	expect_no_more(CFG_US(20));
 	expect_stat(b, multicast, packets, 1);
