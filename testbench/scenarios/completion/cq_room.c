@@ -56,22 +56,31 @@ static void sized(struct tb *tb, struct tb_end *a, struct drv_cq *cq, struct drv
 	take(tb, cq, 0, room / 2 + 1);
 }
 
+/* Some are held while it is resized, at most as many as it will hold. */
+static void resize(struct tb *tb, struct tb_end *a, struct drv_cq *cq, struct drv_qp *z,
+		   unsigned from, unsigned to, unsigned held)
+{
+	unsigned room;
+
+	must(drv_cq_resize(cq, from));
+	add(tb, a, z, 0, held);
+	must(drv_cq_resize(cq, to));
+	room = says(tb, cq, to);
+	add(tb, a, z, held, room - held);
+	take(tb, cq, 0, room);
+	sized(tb, a, cq, z, to);
+}
+
 static void resized(struct tb *tb, struct tb_end *a, struct drv_cq *cq, struct drv_qp *z,
 		    unsigned from)
 {
-	for_each_row(i, sizes) {
-		const unsigned held = (from < sizes[i] ? from : sizes[i]) / 2;
-		unsigned room;
+	for (unsigned part = 1; part <= 2; part++)
+		for_each_row(i, sizes) {
+			const unsigned least = from < sizes[i] ? from : sizes[i];
 
-		name_row("from %u to %u entries", from, sizes[i]);
-		must(drv_cq_resize(cq, from));
-		add(tb, a, z, 0, held);
-		must(drv_cq_resize(cq, sizes[i]));
-		room = says(tb, cq, sizes[i]);
-		add(tb, a, z, held, room - held);
-		take(tb, cq, 0, room);
-		sized(tb, a, cq, z, sizes[i]);
-	}
+			name_row("from %u to %u entries, %u/2 of it held", from, sizes[i], part);
+			resize(tb, a, cq, z, from, sizes[i], least * part / 2);
+		}
 }
 
 SCENARIO(cq_room, "a CQ holds as many completions as it says, when it is made and resized")

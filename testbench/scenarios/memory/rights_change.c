@@ -44,6 +44,26 @@ static void right(struct tb *tb, struct tb_end *a, struct tb_end *b, uint32_t ke
 		reconnect(0);
 }
 
+/* A region of all memory has rights, too. */
+static void all_memory(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct platform_ops *ops = b->platform->ops;
+	const uint64_t bus = ops->dma_map(b->platform, b->dst, PLATFORM_PAGE_SIZE);
+
+	expect_equal(bus, tb_va(b, b->dst));
+	for_each_row(i, sets) {
+		struct drv_mr *mr;
+
+		name_row("all memory, access 0x%x", sets[i]);
+		must(drv_mr_reg_dma(b->pd, sets[i], &mr));
+		if (!still_right())
+			return;
+		right(tb, a, b, drv_mr_rkey(mr), sets[i]);
+		must(drv_mr_dereg(mr));
+	}
+	ops->dma_unmap(b->platform, bus, PLATFORM_PAGE_SIZE);
+}
+
 SCENARIO(rights_change, "the rights of a region change, from each set to each other one",
 	 .any_packets = true)
 {
@@ -64,7 +84,8 @@ SCENARIO(rights_change, "the rights of a region change, from each set to each ot
 			if (from != to)
 				right(tb, a, b, key, sets[to]);
 		}
+	must(drv_mr_dereg(mr));
+	all_memory(tb, a, b);
 	ignore_data(a, .len = LEN);
 	ignore_data(b, .len = LEN);
-	must(drv_mr_dereg(mr));
 }

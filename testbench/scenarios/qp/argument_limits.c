@@ -190,14 +190,18 @@ static void same_path(struct tb *tb, const struct drv_ah_attr *got, const struct
 	expect_equal(got->flow_label, want->flow_label);
 }
 
+/* Nothing of it is taken: the attribute stays what it was. */
 #define WRONG(bit, member, value)                                                                  \
 	do {                                                                                       \
-		struct drv_qp_attr wrong = *right;                                                 \
+		struct drv_qp_attr wrong = *right, former = {0}, now = {0};                        \
 		if (!(mask & (bit)))                                                               \
 			break;                                                                     \
 		wrong.member = value;                                                              \
 		name_row("to state %u, " #member " %u", right->qp_state, (unsigned)(value));       \
+		must(drv_qp_query(x, &former));                                                    \
 		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));                                \
+		must(drv_qp_query(x, &now));                                                       \
+		expect_equal(now.member, former.member);                                           \
 	} while (0)
 
 /* One attribute beyond its limit refuses the whole step, and the queue pair stays where it was. */
@@ -259,6 +263,13 @@ static void attributes(struct tb *tb, struct tb_end *e, const struct drv_device_
 		name_row("to state %u", steps[i].to);
 		must(drv_qp_modify(x, &attr, steps[i].mask));
 	}
+	name_row("%s", "in RTS");
+	attr.cur_qp_state = IBV_QPS_SQD; /* it is not */
+	must_fail(-EINVAL, drv_qp_modify(x, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE));
+	if (!in_software(e)) /* the device finds it */
+		expect_guest_error(e, qp_transition);
+	attr.cur_qp_state = IBV_QPS_RTS;
+	must(drv_qp_modify(x, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE));
 	must(drv_qp_query(x, &got));
 	same_path(tb, &got.ah_attr, &attr.ah_attr);
 	expect_equal(got.port_num, attr.port_num);

@@ -122,7 +122,7 @@ static void by_key(struct tb *tb, struct tb_end *a, struct drv_qp *qp)
 }
 
 SCENARIO(posts_refused, "requests that the service does not have, or that lack something",
-	 .inline_bytes = INLINE_MAX, .any_packets = true)
+	 .inline_bytes = INLINE_MAX, .sges = 2, .any_packets = true)
 {
 	struct drv_qp *on[QUEUES] = {a->qp[0], new_qp(a, .type = IBV_QPT_UC),
 				     new_qp(a, .type = IBV_QPT_UD)};

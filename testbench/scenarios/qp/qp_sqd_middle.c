@@ -2,7 +2,7 @@
 /*
  * A send queue is drained in the middle of a long message: of a WRITE, a SEND, a READ, and of UC. The message goes
  * on to its end, and completes; then the event comes, once. What is posted then waits for RTS.
- * A queue pair that fails, is taken to ERR or is reset while it is drained does not tell of the end of the drain,
+ * A queue pair that fails, is taken to ERR, is reset or goes on while it is drained does not tell of the end of the drain,
  * and tells of it when it is drained in its next life.
  */
 /* behaviours: IBA-10.3.1-SQD ST-7 */
@@ -103,6 +103,39 @@ static void ends(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_q
 	move_qp(y, IBV_QPS_RESET);
 }
 
+/* The only request under way fails; the queue is in error then, and not drained. */
+static void fails(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		  struct drv_qp *y)
+{
+	connect_two(x, y, .rnr_retry = 1);
+	send_on(a, x, .wr_id = 1, .len = LEN); /* no receive */
+	pass_time(CFG_US(20));
+	drain(tb, x);
+	state_is(tb, x, IBV_QPS_SQD, true);
+	expect_cqe(a, .wr_id = 1, .on = x, .status = IBV_WC_RNR_RETRY_EXC_ERR);
+	expect_no_more(CFG_MS(5));
+	state_is(tb, x, IBV_QPS_ERR, false);
+	move_qp(x, IBV_QPS_RESET);
+	move_qp(y, IBV_QPS_RESET);
+}
+
+/* It goes on before it was drained: nobody is told of the end of the drain. */
+static void goes_on(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		    struct drv_qp *y)
+{
+	connect_two(x, y);
+	drop_next(b_to_a, RC_ACKNOWLEDGE);
+	send_on(a, x, .wr_id = 1, .opcode = IBV_WR_RDMA_WRITE, .len = LEN);
+	pass_time(CFG_US(20));
+	drain(tb, x);
+	state_is(tb, x, IBV_QPS_SQD, true);
+	move_qp(x, IBV_QPS_RTS);
+	expect_cqe(a, .wr_id = 1, .on = x);
+	expect_no_more(CFG_MS(5));
+	move_qp(x, IBV_QPS_RESET);
+	move_qp(y, IBV_QPS_RESET);
+}
+
 SCENARIO(qp_sqd_middle, "a send queue is drained in the middle of a message, or fails meanwhile",
 	 .mtu = IBV_MTU_256, .timeout = 8, .any_packets = true, .settings = {"hca.link.speed=SDR"})
 {
@@ -119,6 +152,10 @@ SCENARIO(qp_sqd_middle, "a send queue is drained in the middle of a message, or 
 		name_row("%s", names[how]);
 		ends(tb, a, b, x, y, how);
 	}
+	name_row("%s", "its request fails");
+	fails(tb, a, b, x, y);
+	name_row("%s", "goes on");
+	goes_on(tb, a, b, x, y);
 	destroy_qp(y);
 	destroy_qp(x);
 }
