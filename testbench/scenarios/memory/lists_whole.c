@@ -131,6 +131,31 @@ static void second_key_wrong(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_cqe(a, .wr_id = 7, .status = IBV_WC_REM_OP_ERR);
 }
 
+/* A receive reaches beyond its region. What a message does not use does not matter; a byte that it does is too much. */
+static void entry_too_long(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_sge sge = {tb_va(b, b->dst + 24000), 2 * PART, 0};
+	const struct drv_recv_wr recv = {.wr_id = 8, .sg_list = &sge, .num_sge = 1};
+	struct drv_mr *mr;
+
+	phase("an entry");
+	reconnect(0);
+	must(drv_mr_reg_iova(b->pd, b->dst + 24000, PART, sge.addr, IBV_ACCESS_LOCAL_WRITE, &mr));
+	if (!still_right())
+		return;
+	sge.lkey = drv_mr_lkey(mr);
+	must(drv_post_recv(b->qp[0], &recv, NULL));
+	post_send(a, .wr_id = 9, .len = PART);
+	expect_cqe(b, .wr_id = 8, .byte_len = PART);
+	expect_cqe(a, .wr_id = 9);
+	expect_data(b, .dst = 24000, .len = PART);
+	must(drv_post_recv(b->qp[0], &recv, NULL));
+	post_send(a, .wr_id = 9, .len = PART + 1);
+	expect_cqe(b, .wr_id = 8, .status = IBV_WC_LOC_PROT_ERR);
+	expect_cqe(a, .wr_id = 9, .status = IBV_WC_REM_OP_ERR);
+	must(drv_mr_dereg(mr));
+}
+
 SCENARIO(lists_whole, "what is refused is refused whole; a region of pages the other way round",
 	 .any_packets = true, .recv_sges = ENTRIES)
 {
@@ -138,4 +163,5 @@ SCENARIO(lists_whole, "what is refused is refused whole; a region of pages the o
 	receives_too_long(tb, b);
 	cq_holds(tb, a);
 	second_key_wrong(tb, a, b);
+	entry_too_long(tb, a, b);
 }

@@ -18,6 +18,7 @@ static void query(struct tb *tb, struct drv_qp *qp, enum ibv_qp_state state, uin
 
 	must(drv_qp_query(qp, &attr));
 	expect_equal(attr.qp_state, state);
+	expect_equal(attr.cur_qp_state, state);
 	expect_equal(attr.rq_psn, rq_psn);
 	expect_equal(attr.sq_psn, sq_psn);
 }
