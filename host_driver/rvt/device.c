@@ -215,8 +215,16 @@ int rvt_describe(struct drv_device *dev, const char text[64])
 int rvt_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
 		const void *in, void *out)
 {
-	return port_of(dev, port) ? rvt_of(dev)->hooks->process_mad(dev, port, source, in, out)
-				  : -EINVAL;
+	const struct mad_hdr *hdr = in;
+	const unsigned mgmt_class = mad_hdr_get_mgmt_class(hdr);
+	struct rvt_port *p = port_of(dev, port);
+	int rc = p ? rvt_of(dev)->hooks->process_mad(dev, port, source, in, out) : -EINVAL;
+
+	/* a subnet manager may have changed what the port has copies of, also what no event tells of */
+	if (!rc && mad_hdr_get_method(hdr) == MAD_METHOD_SET &&
+	    (mgmt_class == MAD_CLASS_SUBN_LID || mgmt_class == MAD_CLASS_SUBN_DR))
+		rvt_port_refresh(p);
+	return rc;
 }
 
 struct drv_mad_agent **rvt_agent_slot(struct drv_device *dev, unsigned port)

@@ -9,6 +9,7 @@
 #include "testbench/manage.h"
 
 enum { GIDS = 2, OTHER = 0x100, ANOTHER = 0x200, NOBODY = 0x40, QKEY = 0x1234, LEN = 32 };
+#define OTHER_PREFIX UINT64_C(0xfec0000000000102)
 enum { GRH_AREA = 40, PORT = 1, P_KEY = 0x8055, LID = 77, MAX_TOLD = 8 };
 
 /* Writes the second GUID of a port; `hops` 0: of a's own. */
@@ -152,12 +153,13 @@ static void told_of(void *arg, const struct drv_event *event)
 /* In the handler, which transport in software runs where it may ask. */
 static void at_that_moment(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct told t = {.dev = b->dev};
+	static struct told t;
 	struct port_info info;
 	uint8_t gid[DRV_GID_BYTES];
 	struct smp answer;
 
 	name_row("%s", "told");
+	t = (struct told){.dev = b->dev};
 	drv_event_register(b->dev, told_of, &t);
 	write_guid(tb, a, b, OTHER);
 	must(drv_query_gid(b->dev, PORT, 1, gid));
@@ -174,6 +176,25 @@ static void at_that_moment(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_true(t.n == 3 && t.type[2] == IBV_EVENT_LID_CHANGE);
 	expect_equal(t.lid, LID);
 	drv_event_register(b->dev, NULL, NULL);
+}
+
+/* The prefix is that of all GIDs of a port, and no event tells of it where the LID stays. */
+static void other_prefix(struct tb *tb, struct tb_end *a, struct tb_end *b, struct gids *g)
+{
+	struct port_info info;
+	struct smp answer;
+
+	name_row("%s", "another prefix");
+	ignore_events(b);
+	ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = PORT, .hops = 1);
+	info = port_info_to_set(&answer);
+	port_info_set_gid_prefix(&info, OTHER_PREFIX);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = PORT,
+	    .hops = 1, .data = &info);
+	look(tb, a, b, g);
+	for (unsigned i = 0; i < GIDS; i++)
+		expect_equal(be64_load(g->at_b[i]), OTHER_PREFIX);
+	datagrams(tb, a, b, g, GIDS, NULL);
 }
 
 SCENARIO(tables_used, "packets have the GIDs that stand in a port's table now")
@@ -201,6 +222,7 @@ SCENARIO(tables_used, "packets have the GIDs that stand in a port's table now")
 	look(tb, a, b, &g);
 	expect_true(memcmp(&g, &former, sizeof(g)));
 	datagrams(tb, a, b, &g, GIDS, former.at_b[1]);
+	other_prefix(tb, a, b, &g);
 	if (in_software(b))
 		at_that_moment(tb, a, b);
 }

@@ -77,6 +77,25 @@ static void message(struct tb *tb, struct tb_end *a, struct tb_end *b, struct dr
 	expect_data(b, .len = LEN);
 }
 
+/* The queue pair goes with a completion that nobody has polled, and its receive's place comes back. */
+static void unheard(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		    const struct held *h)
+{
+	uint32_t receives = 0, entries;
+
+	recv_srq(b, h->srq, .len = LEN, .lkey = drv_mr_lkey(h->mr));
+	send_on(a, x, .wr_id = 2, .len = LEN);
+	expect_cqe(a, .wr_id = 2);
+	pass_time(CFG_US(20));
+	destroy_qp(h->qp);
+	expect_discarded(b, 1);
+	expect_empty(h->receives);
+	drv_srq_size(h->srq, &receives, &entries);
+	for (unsigned i = 0; i < receives && still_right(); i++)
+		recv_srq(b, h->srq, .len = LEN);
+	recv_srq(b, h->srq, .len = LEN, .result = -ENOMEM);
+}
+
 /* A CQ holds its page of doorbells, and one that was not made does not. */
 static void doorbell_page(struct tb *tb, struct tb_end *b)
 {
@@ -107,7 +126,7 @@ SCENARIO(destroy_in_turn, "what a queue pair uses goes after it, and only then",
 	refused(tb, b, &h);
 	message(tb, a, b, x, &h);
 	all_held(tb, &h);
-	destroy_qp(h.qp);
+	unheard(tb, a, b, x, &h);
 	must(drv_cq_destroy(h.sends));
 	must(drv_cq_destroy(h.receives));
 	must(drv_pd_free(h.pd));

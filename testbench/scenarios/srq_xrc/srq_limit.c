@@ -24,8 +24,9 @@ static void arm_again(void *arg, const struct drv_event *event)
 static void armed_by_handler(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
 			     struct drv_srq *srq)
 {
-	struct rearmed r = {.rc = -1};
+	static struct rearmed r; /* the handler may outlive a failure */
 
+	r = (struct rearmed){.rc = -1};
 	drv_event_register(b->dev, arm_again, &r);
 	recv_srq(b, srq, .wr_id = 20, .len = 64, .repeat = LIMIT);
 	must(drv_srq_arm(srq, LIMIT));
