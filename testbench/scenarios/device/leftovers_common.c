@@ -58,6 +58,7 @@ static void make(struct tb *tb, struct objects *o)
 static void work(struct tb *tb, const struct objects *o)
 {
 	const struct drv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
+	const struct drv_qp_attr err = {.qp_state = IBV_QPS_ERR};
 	const struct drv_recv_wr wr = {.wr_id = 1};
 
 	must(drv_qp_modify(o->qps[2], &init,
@@ -69,8 +70,11 @@ static void work(struct tb *tb, const struct objects *o)
 			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 	must(drv_post_recv(o->qps[0], &wr, NULL));
 	must(drv_post_recv(o->qps[0], &wr, NULL));
-	must(drv_qp_modify(o->qps[0], &(struct drv_qp_attr){.qp_state = IBV_QPS_ERR},
-			   IBV_QP_STATE));
+	must(drv_qp_modify(o->qps[0], &err, IBV_QP_STATE));
+	/* the event of its last receive, of which nobody has asked to hear */
+	must(drv_qp_modify(o->qps[QPS - 1], &init,
+			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	must(drv_qp_modify(o->qps[QPS - 1], &err, IBV_QP_STATE));
 	pass_time(CFG_US(20));
 }
 

@@ -234,6 +234,7 @@ static void beyond(struct tb *tb, struct drv_qp *x, const struct drv_qp_attr *ri
 static void wider(struct tb *tb, struct drv_qp *x, const struct drv_qp_attr *right, unsigned mask)
 {
 	WRONG(IBV_QP_DEST_QPN, dest_qp_num, 1 << 24);
+	WRONG(IBV_QP_AV, ah_attr.dlid, 0);
 	WRONG(IBV_QP_MIN_RNR_TIMER, min_rnr_timer, 32);
 	WRONG(IBV_QP_TIMEOUT, timeout, 32);
 	WRONG(IBV_QP_RETRY_CNT, retry_cnt, 8);
