@@ -7,7 +7,7 @@
 /* behaviours: UD-5 IBA-10.2.5-qkey IBA-9.6.1-pkey */
 #include "testbench/services.h"
 
-enum { QKEY = 0x11111111, GRH_AREA = 40, PORT = 1, LIMITED = 0x7fff };
+enum { QKEY = 0x11111111, GRH_AREA = 40, PORT = 1, LIMITED = 0x7fff, QKEY_BITS = 32 };
 
 SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 {
@@ -32,11 +32,13 @@ SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 6);
 	expect_cqe(a, .wr_id = 2);
 	inject(b, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY, .pkey = 0x8001, .len = 24);
+	for (unsigned bit = 0; bit < QKEY_BITS; bit++)
+		inject(b, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY ^ 1u << bit, .len = 24);
 	expect_no_more(CFG_US(20));
 	must(drv_query_port(b->dev, PORT, &after));
-	expect_equal(after.bad_qkeys - before.bad_qkeys, 1);
+	expect_equal(after.bad_qkeys - before.bad_qkeys, 1 + QKEY_BITS);
 	expect_equal(after.bad_pkeys - before.bad_pkeys, 1);
-	expect_stat(b, responder, dropped, 3);
+	expect_stat(b, responder, dropped, 3 + QKEY_BITS);
 
 	send_on(a, x, .wr_id = 3, .len = 24, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 7);

@@ -2,7 +2,7 @@
 /*
  * Unreliable services, where one message follows another closely. UC: a message begins before the one before
  * has ended, although no PSN is missing. That one is dropped, and its receive serves the new one, from its
- * first byte. UD: a datagram that cannot be sent stands behind good ones. These complete before it, in their
+ * first byte. A message that has begun goes on when a send of its queue pair fails. UD: a datagram that cannot be sent stands behind good ones. These complete before it, in their
  * order, and what stands behind it is flushed.
  */
 /* behaviours: UC-1 ST-5 */
@@ -52,6 +52,28 @@ static void uc_begins_anew(struct tb *tb, struct tb_end *b)
 	expect_data(b, .dst = 4096, .len = MTU + LEN);
 }
 
+/* A send fails while a message comes: that one goes on, and so do the receives behind it. */
+static void uc_send_fails_meanwhile(struct tb *tb, struct tb_end *b)
+{
+	struct drv_qp_attr attr = {0};
+
+	phase("UC in SQE");
+	post_recv(b, .wr_id = 3, .dst = 8192, .len = 2 * MTU);
+	post_recv(b, .wr_id = 4, .dst = 12000, .len = LEN);
+	inject(b, UC_SEND_FIRST, .psn = 3, .len = MTU);
+	pass_time(CFG_US(5));
+	post_send(b, .wr_id = 5, .len = LEN, .lkey = drv_mr_lkey(b->mr) + 1);
+	expect_cqe(b, .wr_id = 5, .status = IBV_WC_LOC_PROT_ERR);
+	must(drv_qp_query(b->qp[0], &attr));
+	expect_equal(attr.qp_state, IBV_QPS_SQE);
+	inject(b, UC_SEND_LAST, .psn = 4, .len = LEN, .src = MTU);
+	expect_cqe(b, .wr_id = 3, .byte_len = MTU + LEN);
+	expect_data(b, .dst = 8192, .len = MTU + LEN);
+	inject(b, UC_SEND_ONLY, .psn = 5, .len = LEN);
+	expect_cqe(b, .wr_id = 4, .byte_len = LEN);
+	expect_data(b, .dst = 12000, .len = LEN);
+}
+
 static void ud_fails_behind(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_cq *cq = new_cq(a, 64, 0);
@@ -79,5 +101,6 @@ SCENARIO(unreliable_order,
 	 .type = IBV_QPT_UC, .mtu = IBV_MTU_256, .any_packets = true)
 {
 	uc_begins_anew(tb, b);
+	uc_send_fails_meanwhile(tb, b);
 	ud_fails_behind(tb, a, b);
 }
