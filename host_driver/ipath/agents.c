@@ -231,7 +231,7 @@ static void node_info_correct(struct mad_hdr *hdr, struct smp *smp)
 {
 	struct node_info *n = (struct node_info *)(void *)smp_data_ptr(smp);
 
-	if (mad_hdr_get_attr_id(hdr) != SMP_ATTR_NODE_INFO || mad_hdr_get_status(hdr) & 0x7fff)
+	if (mad_hdr_get_attr_id(hdr) != SMP_ATTR_NODE_INFO || mad_hdr_get_status(hdr))
 		return;
 	node_info_set_device_id(n, IPATH_PCI_DEVICE);
 	node_info_set_revision(n, IPATH_PCI_REVISION);
