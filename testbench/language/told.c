@@ -338,7 +338,14 @@ static void print_acts(const struct guest_error_note *note, FILE *out)
 
 /* --- guest errors --- */
 
-static void print_note(const struct guest_error_note *note, unsigned again, FILE *out)
+static bool is_software(const struct tb *tb, unsigned host)
+{
+	return !strcmp(hca_personality(host_hca(tb->machine->hosts[host])), "ipath");
+}
+
+/* whole: with what the other threads of a transport in software have done */
+static void print_note(const struct tb *tb, const struct guest_error_note *note, unsigned again,
+		       bool whole, FILE *out)
 {
 	const struct guest_rule_row *rule = &guest_rules[note->rule];
 	char object[OBJECT_CHARS];
@@ -356,6 +363,8 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 	tell_made("stored:", &note->wrote, NULL, out);
 	makers = tell_made("made by:", &note->made, NULL, out);
 	tell_made("changed:", &note->changed, &makers, out);
+	if (whole && is_software(tb, note->host))
+		checkers_tell_software(out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
@@ -400,7 +409,7 @@ void tb_tell_guest_errors(struct tb *tb, FILE *out)
 		}
 		for (unsigned k = i + 1; k < n; k++)
 			again += is_like(&notes[k], &notes[i]);
-		print_note(&notes[i], again, out);
+		print_note(tb, &notes[i], again, !told, out);
 		told++;
 	}
 	if (left)
@@ -545,6 +554,8 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 		checkers_ran(0, &ran);
 		ran_without(&ran, calls, &others);
 		tell_ran(&others, calls, CRASH_NEWEST, out);
+		if (!tb_has_guest_errors(tb))
+			checkers_tell_software(out);
 		fprintf(out, "    look at:  %s\n", row->look);
 	}
 }

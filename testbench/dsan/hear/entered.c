@@ -27,6 +27,7 @@ enum {
 	FIRST_SHARE = 560,
 	OTHER_SHARE = 200,
 	SELDOM_CHARS = 420,
+	SHORT_CHARS = 400, /* of a list beside a broken rule */
 	SELDOM = 3,
 	NAMES_CHARS = 720,
 	SETTERS_CHARS = 200,
@@ -515,9 +516,10 @@ static void software_tell_thread(struct software *s, const struct runner *r, uns
 		fputc('\n', out);
 }
 
+static struct software s; /* too large for the stack of a thread */
+
 static bool software_tell(const char *title, FILE *out)
 {
-	static struct software s; /* too large for the stack of a thread */
 	const struct runner *asks = runner_now();
 	unsigned end;
 
@@ -535,6 +537,24 @@ static bool software_tell(const char *title, FILE *out)
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
 		software_tell_thread(&s, latest[i], end, false, out);
 	return true;
+}
+
+void checkers_tell_software(FILE *out)
+{
+	size_t used = 0;
+
+	software_take(&s);
+	software_tell_seldom(&s, out);
+	qsort(s.all, s.n, sizeof(s.all[0]), by_place);
+	for (unsigned i = 0; i < s.n && used < SHORT_CHARS; i++) {
+		if (s.all[i].told || s.all[i].f->last <= entries_before)
+			continue;
+		if (!used)
+			fputs("    all threads: ", out);
+		used += software_name(&s.all[i], !used, out);
+	}
+	if (used)
+		fputc('\n', out);
 }
 
 /* --- all threads --- */
