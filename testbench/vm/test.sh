@@ -73,6 +73,7 @@ qib_pair.*) qib_pair=("${@#qib_pair.}") wanted=(); set -- qib_pair ;;
 *) [ -z "${title[$1]:-}" ] || wanted=() ;;
 esac
 for check in "${wanted[@]}"; do
+	[ -z "${title[$check]:-}" ] || die "$check is a group of checks: give it alone"
 	declare -F "check_$check" >/dev/null || die "no such check: $check; expected one of: ${full[*]} ${!title[*]}"
 done
 # probe loads the driver and opensm brings the ports up: the others stand on them
