@@ -516,42 +516,44 @@ static void software_tell_thread(struct software *s, const struct runner *r, uns
 		fputc('\n', out);
 }
 
-static struct software s; /* too large for the stack of a thread */
+static struct software threads_of_software; /* too large for the stack of a thread */
 
 static bool software_tell(const char *title, FILE *out)
 {
+	struct software *s = &threads_of_software;
 	const struct runner *asks = runner_now();
 	unsigned end;
 
-	software_take(&s);
-	if (!s.n)
+	software_take(s);
+	if (!s->n)
 		return false;
 	if (title)
 		fputs(title, out);
 	if (asks && runner_is_software(asks))
 		software_tell_begin(asks, out);
-	software_tell_seldom(&s, out);
-	end = software_end(&s);
+	software_tell_seldom(s, out);
+	end = software_end(s);
 	if (asks)
-		software_tell_thread(&s, asks, end, true, out);
+		software_tell_thread(s, asks, end, true, out);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		software_tell_thread(&s, latest[i], end, false, out);
+		software_tell_thread(s, latest[i], end, false, out);
 	return true;
 }
 
 void checkers_tell_software(FILE *out)
 {
+	struct software *s = &threads_of_software;
 	size_t used = 0;
 
-	software_take(&s);
-	software_tell_seldom(&s, out);
-	qsort(s.all, s.n, sizeof(s.all[0]), by_place);
-	for (unsigned i = 0; i < s.n && used < SHORT_CHARS; i++) {
-		if (s.all[i].told || s.all[i].f->last <= entries_before)
+	software_take(s);
+	software_tell_seldom(s, out);
+	qsort(s->all, s->n, sizeof(s->all[0]), by_place);
+	for (unsigned i = 0; i < s->n && used < SHORT_CHARS; i++) {
+		if (s->all[i].told || s->all[i].f->last <= entries_before)
 			continue;
 		if (!used)
 			fputs("    all threads: ", out);
-		used += software_name(&s.all[i], !used, out);
+		used += software_name(&s->all[i], !used, out);
 	}
 	if (used)
 		fputc('\n', out);
