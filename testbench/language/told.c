@@ -338,11 +338,6 @@ static void print_acts(const struct guest_error_note *note, FILE *out)
 
 /* --- guest errors --- */
 
-static bool is_software(const struct tb *tb, unsigned host)
-{
-	return !strcmp(hca_personality(host_hca(tb->machine->hosts[host])), "ipath");
-}
-
 /* whole: with what the other threads of a transport in software have done */
 static void print_note(const struct tb *tb, const struct guest_error_note *note, unsigned again,
 		       bool whole, FILE *out)
@@ -363,7 +358,7 @@ static void print_note(const struct tb *tb, const struct guest_error_note *note,
 	tell_made("stored:", &note->wrote, NULL, out);
 	makers = tell_made("made by:", &note->made, NULL, out);
 	tell_made("changed:", &note->changed, &makers, out);
-	if (whole && is_software(tb, note->host))
+	if (whole && tb_in_software(&tb->ends[note->host]))
 		checkers_tell_software(out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
