@@ -496,20 +496,19 @@ static void software_tell_begin(const struct runner *r, FILE *out)
 		fprintf(out, "    the last call began with %s\n", begin);
 }
 
-/* Those before `end`, and as many more that the thread has its share. What ran before the body of the scenario
- * is told only of the running thread, which has asked for it. */
+/* Of the thread, or of all (NULL): those before `end`, and as many more that they fill the share. What ran before
+ * the body of the scenario is told only of the running thread, which has asked for it. */
 static void software_tell_thread(struct software *s, const struct runner *r, unsigned end,
-				 bool asks, FILE *out)
+				 unsigned share, bool asks, FILE *out)
 {
-	const unsigned share = asks ? FIRST_SHARE : OTHER_SHARE;
 	size_t used = 0;
 
 	for (unsigned i = 0; i < s->n && (i < end || used < share); i++) {
-		if (s->all[i].told || s->all[i].r != r ||
+		if (s->all[i].told || (r && s->all[i].r != r) ||
 		    (!asks && s->all[i].f->last <= entries_before))
 			continue;
 		if (!used)
-			fputs("    a thread: ", out);
+			fputs(r ? "    a thread: " : "    all threads: ", out);
 		used += software_name(&s->all[i], !used, out);
 	}
 	if (used)
@@ -534,29 +533,20 @@ static bool software_tell(const char *title, FILE *out)
 	software_tell_seldom(s, out);
 	end = software_end(s);
 	if (asks)
-		software_tell_thread(s, asks, end, true, out);
+		software_tell_thread(s, asks, end, FIRST_SHARE, true, out);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		software_tell_thread(s, latest[i], end, false, out);
+		software_tell_thread(s, latest[i], end, OTHER_SHARE, false, out);
 	return true;
 }
 
 void checkers_tell_software(FILE *out)
 {
 	struct software *s = &threads_of_software;
-	size_t used = 0;
 
 	software_take(s);
 	software_tell_seldom(s, out);
 	qsort(s->all, s->n, sizeof(s->all[0]), by_place);
-	for (unsigned i = 0; i < s->n && used < SHORT_CHARS; i++) {
-		if (s->all[i].told || s->all[i].f->last <= entries_before)
-			continue;
-		if (!used)
-			fputs("    all threads: ", out);
-		used += software_name(&s->all[i], !used, out);
-	}
-	if (used)
-		fputc('\n', out);
+	software_tell_thread(s, NULL, 0, SHORT_CHARS, false, out);
 }
 
 /* --- all threads --- */
