@@ -280,7 +280,6 @@ static enum verdict fetch_take(struct rvt_qp *qp, const struct rvt_fetch *fetch)
 	struct rvt_responder *r = &qp->resp;
 	unsigned due = 0;
 
-	/* one that is answered again may have had its first answer, so its requester counts it no more */
 	for (uint32_t i = r->kept; i != r->head; i++)
 		due += fetch_slot(r, i)->due && !fetch_slot(r, i)->again;
 	if (due >= fetches_max(qp))
@@ -411,6 +410,13 @@ static bool read_repeats(const struct rvt_qp *qp, const struct rvt_in *in,
 	       reth_get_dma_len(reth) == f->asked_length - skipped;
 }
 
+/* Its requester counts it no more if its first answer has gone. */
+static void again(struct rvt_fetch *f)
+{
+	f->again |= !f->due;
+	f->due = true;
+}
+
 static void duplicate_read(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	const struct reth *reth = (const struct reth *)in->ext[BTH_EXT_RETH];
@@ -431,7 +437,7 @@ static void duplicate_read(struct rvt_qp *qp, const struct rvt_in *in)
 		f->va = reth_get_va(reth);
 		f->rkey = reth_get_rkey(reth);
 		f->length = reth_get_dma_len(reth);
-		f->due = f->again = true;
+		again(f);
 		f->msn = r->msn; /* that of now (IBA 9.7.7.1) */
 		rvt_schedule(qp);
 		return;
@@ -447,7 +453,7 @@ static void duplicate_atomic(struct rvt_qp *qp, const struct rvt_in *in)
 
 		if (f->opcode != bth_get_opcode(in->bth) || f->psn != in->psn)
 			continue;
-		f->due = f->again = true;
+		again(f);
 		f->msn = r->msn; /* that of now (IBA 9.7.7.1) */
 		rvt_counters(qp)->atomic_read_replays++;
 		rvt_schedule(qp);
