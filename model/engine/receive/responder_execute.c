@@ -109,21 +109,20 @@ int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, 
 {
 	int n = 0;
 
-	for (unsigned at = 0; at + WQE_UNIT <= n_bytes && len && n < RECEIVE_PIECES;
+	for (unsigned at = 0; at + WQE_UNIT <= n_bytes && (len || offset) && n < RECEIVE_PIECES;
 	     at += WQE_UNIT) {
 		const struct wqe_data *data = (const void *)(segments + at);
-		uint32_t room = wqe_data_get_byte_count(data), lkey = wqe_data_get_lkey(data), part;
+		uint32_t room = wqe_data_get_byte_count(data), lkey = wqe_data_get_lkey(data);
+		uint32_t skip = offset < room ? offset : room, part;
 
 		if (room == 0 && lkey == LKEY_INVALID)
 			break;
-		if (offset >= room) {
-			offset -= room;
+		offset -= skip;
+		part = room - skip < len ? room - skip : len;
+		if (!part)
 			continue;
-		}
-		part = room - offset < len ? room - offset : len;
 		pieces[n++] = (struct receive_piece){
-			.va = wqe_data_get_addr(data) + offset, .len = part, .lkey = lkey};
-		offset = 0;
+			.va = wqe_data_get_addr(data) + skip, .len = part, .lkey = lkey};
 		len -= part;
 	}
 	return len || offset ? -EMSGSIZE : n;
@@ -298,7 +297,7 @@ enum resp_state resp_send(struct resp_run *x)
 	if (err)
 		return err == -EAGAIN ? RESP_WAIT : resp_refuse(x, receive_verdict(err));
 	send_bytes(x, &offset, &len);
-	err = len ? scatter_translate(x, offset, len) : 0;
+	err = scatter_translate(x, offset, len);
 	if (err || !resp_is(x, BTH_END))
 		receive_keep(x);
 	if (err)

@@ -2,7 +2,7 @@
 /*
  * What a receive makes of a datagram. All of the GRH stands before the data, also before none, and wherever the
  * entries of the receive lie; PayLen counts from the BTH to the ICRC. A datagram that is too long by a byte leaves
- * its receive to the next one. A receive whose key is wrong fails, and its queue pair with it. A queue pair takes
+ * its receive to the next one, and so does an empty one where not even a GRH has room. A receive whose key is wrong fails, and its queue pair with it. A queue pair takes
  * datagrams in RTR and in SQE, and none in INIT. A datagram may ask for an event.
  */
 /* behaviours: UD-1 ST-1 ST-5 BTH-5 IBA-10.8.2-scatter */
@@ -82,6 +82,10 @@ static void too_long(struct tb *tb, struct tb_end *a, struct tb_end *b, const st
 	expect_no_more(CFG_US(SETTLE_US));
 	SEND(.len = 0, .ah = &s->ah);
 	expect_cqe(b, .wr_id = 2, .byte_len = GRH_AREA, .flags = 0);
+	recv_on(b, s->y, .wr_id = 3, .dst = 4000, .len = GRH_AREA - 1);
+	SEND(.len = 0, .ah = &s->ah);
+	SEND(.len = 0, .ah = &s->global);
+	expect_no_more(CFG_US(SETTLE_US));
 }
 
 static void state_is(struct tb *tb, struct drv_qp *qp, enum ibv_qp_state state)

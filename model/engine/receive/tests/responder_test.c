@@ -26,6 +26,9 @@ static void test_scatter(void **state)
 	assert_int_equal(p[0].va, 0x2000);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 0, 161, p), -EMSGSIZE);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 161, 1, p), -EMSGSIZE);
+	/* a datagram without data needs room for a GRH */
+	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 160, 0, p), 0);
+	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 161, 0, p), -EMSGSIZE);
 	segment(wqe, 2, 0, 0, LKEY_INVALID); /* segments after the terminator are not used */
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 0, 100, p), 1);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 0, 101, p), -EMSGSIZE);
