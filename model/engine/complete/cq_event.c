@@ -178,20 +178,27 @@ static void record_moves(struct object_lane *lane, uint32_t ci, uint32_t record_
 /*
  * Compares the doorbell with the record in memory, without taking time. The record may be of a later
  * request, whose doorbell is still on its way: then its index is ahead, or its sequence number is
- * another one.
+ * another one, or it is for solicited completions only. The doorbell of that request comes then, so
+ * two doorbells for all completions in a row with such a record are an error.
  */
 static void arm_compare(struct object_lane *lane, const struct cq_job *job, const struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
+	struct cq_armed *newest = cq_armed_newest(hca, lane->number);
+	const bool weaker_before = newest->weaker;
 	struct cq_dbrec rec;
 	uint32_t ahead;
+	bool same;
 
 	if (hca->env.dma_read(hca->env.ctx, cqc_get_db_rec_addr(cqc), rec.b, sizeof(rec)))
 		return;
 	record_moves(lane, job->consumer_index, cq_dbrec_get_set_ci(&rec));
 	ahead = (cq_dbrec_get_arm_ci(&rec) - job->consumer_index) & QUEUE_INDEX_MASK;
-	if (ahead <= QUEUE_INDEX_MASK / 2 && (ahead || cq_dbrec_get_arm_sn(&rec) != job->arm_sn ||
-					      cq_dbrec_get_arm_cmd(&rec) >= job->arm_cmd))
+	same = !ahead && cq_dbrec_get_arm_sn(&rec) == job->arm_sn;
+	newest->weaker = same && job->arm_cmd == CQ_ARM_NEXT &&
+			 cq_dbrec_get_arm_cmd(&rec) == CQ_ARM_SOLICITED;
+	if (ahead <= QUEUE_INDEX_MASK / 2 && (!same || cq_dbrec_get_arm_cmd(&rec) >= job->arm_cmd ||
+					      (newest->weaker && !weaker_before)))
 		return;
 	guest_error(hca, RULE_arm_record, guest_object(GUEST_CQ, lane->number),
 		    "cqn %x: doorbell sequence %u command %u index %u; record sequence %u "

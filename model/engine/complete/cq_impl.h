@@ -48,10 +48,11 @@ struct cq_lane {
 	uint32_t moderated;  /* CQEs since the first one that wants an event, including it */
 };
 
-/* The newest arm doorbell of a CQ: whether its index was ahead of that in the doorbell record; both. */
+/* The newest arm doorbell of a CQ: whether its index was ahead of that in the doorbell record; both;
+ * whether its record asked for solicited completions only, and it for all. */
 struct cq_armed {
 	uint32_t cqn;
-	bool ahead;
+	bool ahead, weaker;
 	uint32_t armed_ci, record_ci;
 };
 

@@ -208,8 +208,19 @@ static void arm_record(void **state)
 	be32_store(fx.memory + RECORD + 4,
 		   1 << 28 | CQ_ARM_SOLICITED << 24 | ((FIRST + 1) & 0xffffff));
 	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_SOLICITED, FIRST + 1, UAR);
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	fx_run();
+	expect_errors(1, "arm_record");
+	/* no doorbell has come for that record */
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
 	fx_run();
 	expect_errors(2, "arm_record");
+	/* one that asks for nothing is none of a later request */
+	be32_store(fx.memory + RECORD + 4, 1 << 28 | ((FIRST + 1) & 0xffffff));
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	fx_run();
+	expect_errors(3, "arm_record");
 }
 
 static void armed_with(uint32_t record_ci, uint32_t ci)
