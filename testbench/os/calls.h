@@ -9,7 +9,7 @@
 
 struct kernel_thread;
 
-enum { CALLS_MAX = 14 };
+enum { CALLS_MAX = 24 };
 
 /* Places in functions that ran one after the other, the latest first; each place once. */
 enum { RAN_MAX = 240 };
