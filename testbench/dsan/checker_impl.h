@@ -9,6 +9,7 @@
 #include "model/interface/rules.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/checker.h"
+#include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/own/headers.h"
 #include "testbench/dsan/threads/threads.h"
 #include "testbench/os/calls.h"
@@ -195,9 +196,11 @@ struct checker {
 	const struct watcher *watcher; /* or NULL */
 	struct guest_watch watch;      /* of a guest */
 	bool maps;                     /* of a guest: all that is mapped is its driver's */
-	struct calls errors_polled;    /* what came by when a completion with an error was polled */
-	struct fetched fetched[16];    /* of the queue pairs, the newest of each */
-	uint8_t hcr[28];               /* the command register, as it was written so far */
+	struct entered_lately sends_posted, receives_posted,
+		shared_posted;      /* by the newest calls */
+	struct calls errors_polled; /* what came by when a completion with an error was polled */
+	struct fetched fetched[16]; /* of the queue pairs, the newest of each */
+	uint8_t hcr[28];            /* the command register, as it was written so far */
 	uint32_t hcr_epoch;    /* of stores, as its last word before that with GO was written */
 	const void *hcr_by[7]; /* who stored each word of it, before it was written */
 	/* that was held when a command was written whose answer is read there; NULL: none */

@@ -500,6 +500,8 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 	const struct guest_object qp = {GUEST_QP, a->number};
 	unsigned asked = !!a->sends.special;
 
+	if (a->c && first)
+		entered_lately_take(&a->c->sends_posted);
 	if (!a->c || !a->followed)
 		return;
 	checker_settle(a->c);
@@ -547,6 +549,8 @@ void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 	const struct guest_object queue = {srq ? GUEST_SRQ : GUEST_QP, a->number};
 	unsigned asked = 0;
 
+	if (a->c && first)
+		entered_lately_take(srq ? &a->c->shared_posted : &a->c->receives_posted);
 	if (!a->c || !a->followed)
 		return;
 	checker_settle(a->c);

@@ -28,6 +28,27 @@ static void wc_differs(const struct ask *a, const struct drv_wc *wc, const char 
 		       should, names);
 }
 
+/* The poll returns it, and who posted the request may have kept it wrongly. */
+static void wr_id_differs(const struct ask *a, const struct drv_wc *wc,
+			  const struct own_taken *taken)
+{
+	const struct entered_lately *posted = wc->is_send     ? &a->c->sends_posted
+					      : taken->shared ? &a->c->shared_posted
+							      : &a->c->receives_posted;
+	char names[NAMES_BYTES], by[NAMES_BYTES];
+
+	ask_names(a, names, sizeof(names));
+	entered_lately_format(posted, by, sizeof(by));
+	checker_report(a->c,
+		       &(struct breach){RULE_completion_differs,
+					{GUEST_CQ, a->number},
+					wrote_find((uintptr_t)&wc->wr_id, sizeof(wc->wr_id)),
+					NULL},
+		       "wr_id is 0x%" PRIx64 ", and that of the request is 0x%" PRIx64
+		       "; the newest post came by %s; %s",
+		       wc->wr_id, taken->wr_id, by, names);
+}
+
 /* WC(ask, completion, member, what the CQE says): false when they differ */
 #define WC(a, wc, member, should)                                                                  \
 	((uint64_t)(wc)->member == (uint64_t)(should) ||                                           \
@@ -135,8 +156,10 @@ static void completion_matches(const struct ask *a, const struct drv_wc *wc,
 	if (!WC(a, wc, qp_num, cqe_get_my_qpn(e)) || !WC(a, wc, is_send, cqe_get_is_send(e)) ||
 	    !WC(a, wc, status, status_of(e)))
 		return;
-	if (taken->has_id && !WC(a, wc, wr_id, taken->wr_id))
+	if (taken->has_id && wc->wr_id != taken->wr_id) {
+		wr_id_differs(a, wc, taken);
 		return;
+	}
 	if (!stamp_matches(a, wc, e))
 		return;
 	if (wc->status != IBV_WC_SUCCESS)

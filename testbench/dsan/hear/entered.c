@@ -3,6 +3,7 @@
 #include "testbench/dsan/hear/entered.h"
 
 #include "testbench/dsan/bucket.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/hear/history.h"
@@ -105,6 +106,15 @@ void entered_call_begins(struct runner *r)
 	r->call = ++calls;
 	r->n_of_call = 0;
 	memset(r->in_call, 0, sizeof(r->in_call));
+}
+
+void entered_lately_take(struct entered_lately *lately)
+{
+	const struct runner *r = runner_now();
+
+	lately->n = 0;
+	for (; r && lately->n < r->visited.n && lately->n < ARRAY_SIZE(lately->at); lately->n++)
+		lately->at[lately->n] = r->visited.at[lately->n];
 }
 
 void entered_add_first(const struct runner *r, struct ran *ran, unsigned max)
@@ -304,6 +314,17 @@ static void names_of_both(const struct entered *one, const struct entered *other
 		 end < PLACES_MAX);
 	ranked_format(ones, n_one, end - 1, one_names, NAMES_CHARS);
 	ranked_format(others, n_other, end - 1, other_names, NAMES_CHARS);
+}
+
+void entered_lately_format(const struct entered_lately *lately, char *text, size_t size)
+{
+	const void *pcs[ARRAY_SIZE(lately->at)];
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < lately->n; i++)
+		if (!is_plumbing(code_pc(lately->at[i])))
+			pcs[n++] = code_pc(lately->at[i]);
+	entered_rank(pcs, n, text, size);
 }
 
 void entered_format_lowest(char *text, size_t size)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The running thread begins or ends to undo what its process has left. What went wrong came before that,
  * so the functions that undo are not noted. */
@@ -21,6 +22,13 @@ void entered_format(char text[ENTERED_CHARS]);
 void entered_format_lowest(char *text, size_t size);
 /* No thread has entered any. */
 void entered_forget(void);
+/* The functions of mlx4 that the running thread has entered last, the latest first: to be told later. */
+struct entered_lately {
+	uint32_t at[24]; /* code_offset() */
+	uint32_t n;
+};
+void entered_lately_take(struct entered_lately *lately);
+void entered_lately_format(const struct entered_lately *lately, char *text, size_t size);
 /* As checker_functions(), but those that run all the time stand further back: if they were wrong, the run
  * would have failed before. */
 void entered_rank(const void *const *pcs, unsigned n, char *text, size_t size);

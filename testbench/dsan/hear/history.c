@@ -133,7 +133,7 @@ struct guest_object history_subject(void)
 {
 	const struct runner *r = runner_now();
 
-	return r ? r->subject : guest_object(GUEST_NONE, 0);
+	return r && r->subject_call == r->call ? r->subject : guest_object(GUEST_NONE, 0);
 }
 
 void history_find(const struct checker *c, struct guest_object object, struct ran *made,

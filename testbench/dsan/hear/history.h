@@ -24,7 +24,7 @@ void history_table_made(const struct checker *c);
 void history_table_find(const struct checker *c, struct ran *made);
 /* The running call is about that object. */
 void history_about(enum guest_object_kind kind, uint32_t number);
-/* Whom it was about last; of kind GUEST_NONE if that is not known. */
+/* Whom it is about; of kind GUEST_NONE if that is not known. */
 struct guest_object history_subject(void);
 
 #endif

@@ -120,10 +120,10 @@ int hooks_gone(struct ask *a, int rc, const void *object, const char *what)
 	return rc;
 }
 
-/* The whole of a function that destroys an object: `number` is that of its queue, or 0. */
-#define GONE(name, object_, number, what)                                                          \
+/* The whole of a function that destroys an object. */
+#define GONE(name, object_, what)                                                                  \
 	ASK a;                                                                                     \
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(object_), number);                          \
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(object_), 0);                               \
 	a.object = (object_);                                                                      \
 	return hooks_gone(&a, __real_##name(object_), object_, what)
 
@@ -348,6 +348,7 @@ W(int, drv_qp_destroy, struct drv_qp *qp)
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
 	a.object = qp;
 	a.dev = drv_device_of(qp);
+	history_about(GUEST_QP, a.number);
 	mads_queue_gone(qp);
 	rc = hooks_gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
 	if (!rc && port)
@@ -458,6 +459,7 @@ W(int, drv_cq_destroy, struct drv_cq *cq)
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(cq), cqn);
 	a.object = cq;
+	history_about(GUEST_CQ, cqn);
 	rc = hooks_gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
 	if (rc != -EBUSY)
 		cq_waits_gone(cq, cqn);
@@ -487,7 +489,12 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 
 W(int, drv_srq_destroy, struct drv_srq *srq)
 {
-	GONE(drv_srq_destroy, srq, drv_srq_num(srq), "an SRQ");
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(srq), drv_srq_num(srq));
+	a.object = srq;
+	history_about(GUEST_SRQ, a.number);
+	return hooks_gone(&a, __real_drv_srq_destroy(srq), srq, "an SRQ");
 }
 
 /* --- memory --- */
@@ -506,7 +513,7 @@ W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
 
 W(int, drv_pd_free, struct drv_pd *pd)
 {
-	GONE(drv_pd_free, pd, 0, "a PD");
+	GONE(drv_pd_free, pd, "a PD");
 }
 
 static void region_asked(struct ask *a, const char *call, struct drv_pd *pd, unsigned access)
@@ -608,7 +615,7 @@ W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
 
 W(int, drv_mr_dereg, struct drv_mr *mr)
 {
-	GONE(drv_mr_dereg, mr, 0, "a region");
+	GONE(drv_mr_dereg, mr, "a region");
 }
 
 W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
@@ -645,7 +652,7 @@ W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **m
 
 W(int, drv_mw_free, struct drv_mw *mw)
 {
-	GONE(drv_mw_free, mw, 0, "a window");
+	GONE(drv_mw_free, mw, "a window");
 }
 
 W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
@@ -662,7 +669,7 @@ W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
 
 W(int, drv_xrcd_free, struct drv_xrcd *xrcd)
 {
-	GONE(drv_xrcd_free, xrcd, 0, "an XRC domain");
+	GONE(drv_xrcd_free, xrcd, "an XRC domain");
 }
 
 W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)

@@ -4,6 +4,7 @@
 
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/bucket.h"
+#include "testbench/dsan/hear/history.h"
 #include "testbench/dsan/hear/trail.h"
 #include "testbench/os/calls.h"
 
@@ -186,7 +187,7 @@ static void report(struct ask *a, const struct taken *t, unsigned n, const char 
 		takers++;
 	checker_functions(t->takers, takers, taker, sizeof(taker));
 	checker_functions(a->released, a->n_released, givers, sizeof(givers));
-	checker_report(a->c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
+	checker_report(a->c, &(struct breach){RULE_not_given_back, history_subject(), NULL, NULL},
 		       "%s %s, and a %s is left%s, taken by %s%s%s", call, how, name_of(t->kind),
 		       n > 1 ? ", and more" : "", taker,
 		       *givers ? "; the rest was given back by " : "", givers);
