@@ -71,8 +71,16 @@ int drv_pci_own(struct drv_device *dev)
 	return mlx4_raw_mmio_read32(dev, HCA_BAR_REGS, BAR0_OWNERSHIP) ? -EBUSY : 0;
 }
 
+static bool answers(struct drv_device *dev)
+{
+	return (cfg_read(dev, PCI_ID, 2) & 0xffff) != 0xffff;
+}
+
 void drv_pci_disown(struct drv_device *dev)
 {
+	/* one that has not come back from its reset decodes no memory */
+	if (!answers(dev))
+		return;
 	mlx4_raw_mmio_write32(dev, HCA_BAR_REGS, BAR0_OWNERSHIP, 0);
 	dev->p->ops->sleep_ps(dev->p, DISOWN_PS);
 }
@@ -124,7 +132,7 @@ int drv_pci_reset(struct drv_device *dev)
 	mlx4_raw_mmio_write32(dev, HCA_BAR_REGS, BAR0_RESET, 1);
 	dev->p->ops->sleep_ps(dev->p, RESET_PS);
 	start = dev->p->ops->now_ps(dev->p);
-	while ((cfg_read(dev, PCI_ID, 2) & 0xffff) == 0xffff) {
+	while (!answers(dev)) {
 		if (dev->p->ops->now_ps(dev->p) - start > RESET_MAX_PS)
 			return DRV_LEAVE(dev, -ENODEV);
 		dev->p->ops->sleep_ps(dev->p, MS_PS);

@@ -284,7 +284,7 @@
 	  "who else holds the mailbox: it may have been given back too early, or be filled after the go bit", \
 	  "the mailbox is freed and used again while the device reads it") \
 	R(config_not_restored, \
-	  "a command came after a software reset, and configuration space had not been restored", \
+	  "the device is used after a software reset, and configuration space has not been restored", \
 	  "mlx4_reset: the header is saved before the reset and written again behind it, the command register last", \
 	  "the writes of configuration space behind the reset", \
 	  "the command register is not written again") \

@@ -105,6 +105,7 @@ struct pci_config {
 	uint8_t writable[PCI_CONFIG_SIZE]; /* bits */
 	uint8_t clears[PCI_CONFIG_SIZE];   /* bits that a written 1 clears */
 	bool lost; /* software has not written the command register since a software reset */
+	bool told; /* and it was told so */
 };
 
 static uint32_t get(const uint8_t *at, unsigned size)
@@ -328,20 +329,13 @@ uint32_t hca_config_peek(const struct hca *hca, unsigned offset)
 
 void pci_config_lost(struct hca *hca)
 {
+	pci_config_reset(hca);
 	hca->config->lost = true;
 }
 
 bool pci_config_is_lost(const struct hca *hca)
 {
 	return hca->config->lost;
-}
-
-bool pci_config_unrestored(struct hca *hca)
-{
-	const bool lost = hca->config->lost;
-
-	hca->config->lost = false;
-	return lost;
 }
 
 void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value)
@@ -364,7 +358,7 @@ void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t 
 		config->value[HCA_PCI_CAP_PM + PM_CONTROL] = power;
 	control_changed(config, hca);
 	if (offset / 4 == COMMAND / 4)
-		config->lost = false;
+		config->lost = config->told = false;
 	/* Who clears memory decoding, too, takes the whole function away, and wants no CLOSE_HCA: QEMU
 	 * does so before it resets the function of a guest that is reset. */
 	if (was_master &&
@@ -378,8 +372,15 @@ bool pci_config_decodes(struct hca *hca, const char *what, unsigned bar, uint64_
 {
 	if (get16(hca->config, COMMAND) & COMMAND_MEMORY && awake(hca->config))
 		return true;
-	guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
-		    "%s at bar%u %llx while memory decoding is off or the device sleeps", what, bar,
-		    (unsigned long long)offset);
+	if (!hca->config->lost)
+		guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
+			    "%s at bar%u %llx while memory decoding is off or the device sleeps",
+			    what, bar, (unsigned long long)offset);
+	else if (!hca->config->told)
+		guest_error(hca, RULE_config_not_restored, guest_object(GUEST_NONE, 0),
+			    "%s at bar%u %llx, and the command register of configuration space was "
+			    "not written since the reset",
+			    what, bar, (unsigned long long)offset);
+	hca->config->told = hca->config->lost;
 	return false;
 }

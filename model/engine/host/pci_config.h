@@ -22,16 +22,14 @@ struct pci_config *pci_config_create(const struct pci_identity *identity);
 void pci_config_destroy(struct pci_config *config);
 /* Power-on values; tells interrupt and pcie. */
 void pci_config_reset(struct hca *hca);
-/* A software reset. A real device loses these registers, so software must write them again. This one
- * keeps them. */
+/* A software reset: the registers have their power-on values, so software must write them again. Source:
+ * Linux mlx4_reset, which saves them before and writes them behind a second of waiting. */
 void pci_config_lost(struct hca *hca);
-/* True from such a reset until software writes the command register, or is told by
- * pci_config_unrestored() that it has not. */
+/* True from such a reset until software writes the command register. */
 bool pci_config_is_lost(const struct hca *hca);
-/* True once if software has not written the command register since such a reset. */
-bool pci_config_unrestored(struct hca *hca);
 const struct pci_identity *pci_config_identity(const struct hca *hca);
-/* Whether an access to a BAR reaches the device; otherwise it is a guest error of `what`. */
+/* Whether an access to a BAR reaches the device; otherwise it is a guest error of `what`. Behind a software
+ * reset only the first one is, until software writes the command register. */
 bool pci_config_decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset);
 
 #endif

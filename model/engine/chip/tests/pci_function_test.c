@@ -176,16 +176,21 @@ static void software_reset(void **state)
 	hca_mmio_write(&fx.hca, 0, 0xf0010, linux_way, 4);
 	fx_run();
 	assert_int_equal(fx.resets, 1);
+	/* the command register has its power-on value, and memory is not decoded */
+	assert_int_equal(cfg(FX_COMMAND, 2), 0);
+	assert_int_equal(fx_bar_read32(0, 0x80680), UINT32_MAX);
+	expect_errors(1, "config_not_restored");
+	cfg_set(FX_COMMAND, 2, FX_MEMORY_AND_MASTER);
 	for (uint32_t i = 0; i < 7; i++)
 		assert_int_equal(fx_bar_read32(0, 0x80680 + 4 * i), 0);
-	assert_int_equal(cfg(FX_COMMAND, 2), FX_MEMORY_AND_MASTER);
 	hca_mmio_write_now(&fx.hca, 0, 0xf0010, ipxe_way, 4);
 	fx_run();
 	assert_int_equal(fx.resets, 2);
+	cfg_set(FX_COMMAND, 2, FX_MEMORY_AND_MASTER);
 	fx_bar_write32(0, 0xf0010, 0x01000000);
 	fx_run();
 	assert_int_equal(fx.resets, 2);
-	assert_int_equal(fx.errors, 0);
+	assert_int_equal(fx.errors, 1);
 }
 
 static void wrong_accesses(void **state)
