@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/held/claims_impl.h"
+#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/device/function.h"
 #include "testbench/dsan/device/given.h"
@@ -328,6 +329,7 @@ static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(v
 	*i = (struct interrupt){c, handler, arg};
 	rc = c->ops->irq_request(p, vector, interrupt, i);
 	if (!rc) {
+		heap_handler(arg, true);
 		function_handler(checker_of(p), vector, 1);
 		taken_add(TAKEN_HANDLER, p, vector, __builtin_return_address(0));
 	}
@@ -339,6 +341,8 @@ static void op_irq_free(struct platform *p, unsigned vector)
 	function_handler(checker_of(p), vector, -1);
 	taken_back(TAKEN_HANDLER, p, vector, __builtin_return_address(0));
 	checker_of(p)->ops->irq_free(p, vector);
+	if (vector < FUNCTION_VECTORS)
+		heap_handler(checker_of(p)->interrupts[vector].arg, false);
 }
 
 static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)

@@ -5,6 +5,7 @@
  * threads/freed.c), and the order of its loads from the header queue (own/headers.c).
  */
 #include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include "model/engine/hca.h"
@@ -18,11 +19,24 @@ static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(v
 {
 	struct checker *c = checker_of_software(p->host);
 	struct interrupt *i = vector < FUNCTION_VECTORS ? &c->interrupts[vector] : NULL;
+	int rc;
 
 	if (!i)
 		return c->ops->irq_request(p, vector, handler, arg);
 	*i = (struct interrupt){c, handler, arg};
-	return c->ops->irq_request(p, vector, threads_interrupt, i);
+	rc = c->ops->irq_request(p, vector, threads_interrupt, i);
+	if (!rc)
+		heap_handler(arg, true);
+	return rc;
+}
+
+static void op_irq_free(struct platform *p, unsigned vector)
+{
+	struct checker *c = checker_of_software(p->host);
+
+	c->ops->irq_free(p, vector);
+	if (vector < FUNCTION_VECTORS)
+		heap_handler(c->interrupts[vector].arg, false);
 }
 
 static void on_dma(void *ctx, const struct hca_dma_seen *dma)
@@ -54,6 +68,7 @@ static void hear(struct checker *c)
 
 	checker_hear_platform(c, &ops);
 	ops.irq_request = op_irq_request;
+	ops.irq_free = op_irq_free;
 	c->monitor = (struct hca_monitor){.ctx = c, .dma = on_dma};
 	hca_monitor_set(c->host.hca, &c->monitor);
 	c->listener = (struct callout_listener){.ctx = c, .load = on_load, .fence = on_fence};

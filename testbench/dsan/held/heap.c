@@ -4,6 +4,7 @@
 
 #include "testbench/dsan/bucket.h"
 #include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/threads/threads_impl.h"
 
 #include "model/interface/macros.h"
 
@@ -22,6 +23,7 @@ enum {
 	NAMES_BYTES = 160,
 	PLACES = 8,    /* that point to a block */
 	GONE = 1 << 6, /* blocks freed last; a power of two */
+	HANDLERS = 64,
 };
 
 /* A block, in the list of each line of memory that it touches. */
@@ -43,7 +45,9 @@ struct block {
 	const void *holders[HOLDERS][2];
 	unsigned n_holders;
 	uint64_t nth;
-	bool lowest;         /* of the lowest layer */
+	const void
+		*handler; /* what the last handler of interrupts that has read it is called with */
+	bool lowest;      /* of the lowest layer */
 	struct block *large; /* the next one of the lowest layer that is not followed whole */
 	/* where the lowest layer has stored pointers into it */
 	const uintptr_t *places[PLACES];
@@ -67,7 +71,8 @@ static struct gone {
 	const uintptr_t *places[PLACES];
 } gone[GONE];
 static unsigned n_gone;
-static bool any_unset; /* some block was ever taken without being set */
+static const void *handlers[HANDLERS]; /* what they are called with; NULL: a free place */
+static bool any_unset;                 /* some block was ever taken without being set */
 static unsigned drivers;
 static uint64_t count;
 
@@ -255,6 +260,61 @@ static void pointers_note(const struct block *b, const void *pc)
 	}
 }
 
+static unsigned takers_of(const struct block *b)
+{
+	unsigned n = 0;
+
+	while (n < TAKERS && b->takers[n])
+		n++;
+	return n;
+}
+
+static bool has_pointer(const struct block *b, uintptr_t at, size_t bytes)
+{
+	const uintptr_t *words = (const uintptr_t *)b->at;
+	const size_t n = (b->bytes < FOLLOWED ? b->bytes : FOLLOWED) / sizeof(*words);
+
+	for (size_t i = 0; i < n; i++)
+		if (words[i] - at < bytes)
+			return true;
+	return false;
+}
+
+void heap_handler(const void *arg, bool installed)
+{
+	unsigned i = 0;
+
+	while (i < HANDLERS && handlers[i] != (installed ? NULL : arg))
+		i++;
+	if (i < HANDLERS)
+		handlers[i] = installed ? arg : NULL;
+}
+
+static bool is_installed(const void *handler)
+{
+	for (unsigned i = 0; handler && i < HANDLERS; i++)
+		if (handlers[i] == handler)
+			return true;
+	return false;
+}
+
+/* A handler of interrupts may come at any time, and use it. A handler itself knows what it frees. */
+static void handlers_check(const struct block *b, const void *pc)
+{
+	const struct runner *r = is_installed(b->handler) ? runner_now() : NULL;
+	const struct block *from = block_of((uintptr_t)b->handler);
+	char takers[NAMES_BYTES];
+
+	if (!r || !r->c || r->handler || r->n_held || !from ||
+	    (from != b && !has_pointer(from, b->at, b->bytes)))
+		return;
+	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
+	r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, b->read[0]},
+		   "a piece of memory of %zu bytes, taken by %s, is freed, and a handler of "
+		   "interrupts that has used it may still run and has a pointer to it",
+		   b->bytes, takers);
+}
+
 void heap_back(const void *start, const void *pc)
 {
 	struct block *b = block_of((uintptr_t)start);
@@ -262,6 +322,7 @@ void heap_back(const void *start, const void *pc)
 	pending_note();
 	if (!b || b->at != (uintptr_t)start)
 		return;
+	handlers_check(b, pc);
 	if (b->is_pointed_to) {
 		struct gone *g = &gone[n_gone++ % GONE];
 
@@ -270,15 +331,6 @@ void heap_back(const void *start, const void *pc)
 	}
 	pointers_note(b, pc);
 	block_remove(b);
-}
-
-static unsigned takers_of(const struct block *b)
-{
-	unsigned n = 0;
-
-	while (n < TAKERS && b->takers[n])
-		n++;
-	return n;
 }
 
 /* An access that begins behind a block, or ends there. */
@@ -333,10 +385,14 @@ static void unset_check(struct checker *c, uintptr_t at, size_t bytes, const voi
 void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller)
 {
 	struct block *b = block_of(at);
+	const struct runner *r;
 
 	if (b) {
+		r = runner_now();
 		b->read[0] = pc;
 		b->read[1] = caller;
+		if (r && r->handler)
+			b->handler = r->handler;
 	}
 	margin_check(c, at, bytes, false, pc);
 	unset_check(c, at, bytes, pc);
@@ -387,17 +443,6 @@ unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned m
 			pcs[n++] = l->writers[i];
 	}
 	return n;
-}
-
-static bool has_pointer(const struct block *b, uintptr_t at, size_t bytes)
-{
-	const uintptr_t *words = (const uintptr_t *)b->at;
-	const size_t n = (b->bytes < FOLLOWED ? b->bytes : FOLLOWED) / sizeof(*words);
-
-	for (size_t i = 0; i < n; i++)
-		if (words[i] - at < bytes)
-			return true;
-	return false;
 }
 
 /* The oldest piece behind the nth one taken that has a pointer to these bytes; NULL: none. */
@@ -511,6 +556,7 @@ void heap_forget(void)
 {
 	pending = NULL;
 	memset(gone, 0, sizeof(gone));
+	memset(handlers, 0, sizeof(handlers));
 	for (unsigned i = 0; i < BUCKETS; i++)
 		while (buckets[i])
 			block_remove(buckets[i]->block);

@@ -35,6 +35,9 @@ void heap_unset(const void *at, const void *pc);
  * function that has called the one with pc; NULL: not known. */
 void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
+/* Interrupts call a handler with `arg` from now on, or no more. While they do, what a handler has read and still
+ * reaches by a pointer beside `arg` must not be freed by a thread that holds no lock. */
+void heap_handler(const void *arg, bool installed);
 /* An object is freed and gone, such as "a QP": the lowest layer must not point to it any more. */
 void heap_gone(struct checker *c, const void *object, const char *what);
 /* The function that took the memory in which `at` is, then its callers: at most `max` places. Returns how many. */

@@ -3,6 +3,7 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/threads/threads_impl.h"
 
 #include "model/interface/macros.h"
 
@@ -44,6 +45,13 @@ void calls_take(struct calls *calls, const struct kernel_thread *thread)
 	calls->pc[1] = caller;
 }
 
+static struct runner runner;
+
+struct runner *runner_now(void)
+{
+	return &runner;
+}
+
 bool checker_in_mlx4(const void *pc)
 {
 	return pc == writer;
@@ -78,6 +86,7 @@ static int begin(void **state)
 {
 	c = (struct checker){.tell = tell, .host.platform = &platform};
 	running = &one;
+	runner = (struct runner){.c = &c};
 	reports = 0;
 	closer_is_called = false;
 	heap_forget();
@@ -149,6 +158,48 @@ static void a_table_points_to_what_is_gone(void **state)
 	free(table);
 	free(object);
 	free(upper);
+}
+
+/* The handler of `device` reads what `held` points to. */
+static void handler_reads(const void *device, const void *held)
+{
+	runner.handler = device;
+	heap_load(&c, (uintptr_t)held, 8, reader, NULL);
+	runner.handler = NULL;
+}
+
+static void a_handler_may_still_use_it(void **state)
+{
+	struct holder *device = taken(sizeof(*device)), *other = taken(sizeof(*other));
+	char *held = taken(8);
+
+	heap_taken(device, sizeof(*device), false, maker);
+	heap_taken(other, sizeof(*other), false, maker);
+	heap_handler(device, true);
+	heap_handler(other, true);
+	for (unsigned i = 0; i < 5; i++) {
+		heap_taken(held, 8, false, maker);
+		device->held = held;
+		if (i != 0) /* it is no matter of the handler */
+			handler_reads(device, held);
+		if (i == 1) /* it cannot be found any more */
+			device->held = NULL;
+		runner.n_held = i == 2;
+		if (i == 3)
+			heap_handler(device, false);
+		heap_back(held, closer);
+		runner.n_held = 0;
+		if (i == 3)
+			heap_handler(device, true);
+		if (i != 4)
+			assert_int_equal(reports, 0);
+	}
+	expect_report(RULE_freed_in_use, "taken by maker");
+	heap_back(device, closer);
+	heap_back(other, closer);
+	free(device);
+	free(other);
+	free(held);
 }
 
 static void what_is_freed_is_not_missed(void **state)
@@ -406,6 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_table_points_to_what_is_gone, begin),
+		cmocka_unit_test_setup(a_handler_may_still_use_it, begin),
 		cmocka_unit_test_setup(what_is_freed_is_not_missed, begin),
 		cmocka_unit_test_setup(the_other_driver_is_still_there, begin),
 		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),

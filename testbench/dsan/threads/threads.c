@@ -373,6 +373,7 @@ void threads_interrupt(void *interrupt)
 {
 	const struct interrupt *i = interrupt;
 	struct runner *r = runner_now();
+	const void *before;
 
 	if (!r) {
 		i->handler(i->arg);
@@ -380,11 +381,14 @@ void threads_interrupt(void *interrupt)
 	}
 	r->c = i->c;
 	turn_ends(r);
+	before = r->handler;
+	r->handler = i->arg;
 	r->interrupts++;
 	i->handler(i->arg);
 	flags_interrupt_ends(r);
 	flags_turn_ends(r);
 	r->interrupts--;
+	r->handler = before;
 	waits_turn_ends(r);
 	turn_ends(r);
 }
