@@ -24,12 +24,13 @@ enum {
 	SOFTWARE = 512, /* functions of all such threads */
 	/* characters of a list, as many as a person reads: chosen, not derived. In all; that the thread which asks has at
 	 * least, and each other one; of those that ran seldom, which is so often */
-	SOFTWARE_CHARS = 1300,
+	SOFTWARE_CHARS = 1800,
 	FIRST_SHARE = 560,
 	OTHER_SHARE = 200,
 	SELDOM_CHARS = 420,
-	SHORT_CHARS = 400, /* of a list beside a broken rule */
+	SHORT_CHARS = 800, /* of a list beside a broken rule */
 	SELDOM = 3,
+	MANY = 8, /* functions of a thread that has a line of its own */
 	NAMES_CHARS = 720,
 	SETTERS_CHARS = 200,
 	TITLE_CHARS = 400,
@@ -517,23 +518,37 @@ static void software_tell_begin(const struct runner *r, FILE *out)
 		fprintf(out, "    the last call began with %s\n", begin);
 }
 
+static bool is_left(const struct software_function *f, const struct runner *r, bool asks)
+{
+	return !f->told && (!r || f->r == r) && (asks || f->f->last > entries_before);
+}
+
 /* Of the thread, or of all (NULL): those before `end`, and as many more that they fill the share. What ran before
  * the body of the scenario is told only of the running thread, which has asked for it. */
-static void software_tell_thread(struct software *s, const struct runner *r, unsigned end,
-				 unsigned share, bool asks, FILE *out)
+static void software_tell_thread(struct software *s, const char *title, const struct runner *r,
+				 unsigned end, unsigned share, bool asks, FILE *out)
 {
 	size_t used = 0;
 
 	for (unsigned i = 0; i < s->n && (i < end || used < share); i++) {
-		if (s->all[i].told || (r && s->all[i].r != r) ||
-		    (!asks && s->all[i].f->last <= entries_before))
+		if (!is_left(&s->all[i], r, asks))
 			continue;
 		if (!used)
-			fputs(r ? "    a thread: " : "    all threads: ", out);
+			fputs(title, out);
 		used += software_name(&s->all[i], !used, out);
 	}
 	if (used)
 		fputc('\n', out);
+}
+
+/* Those that it has to tell, at least. */
+static bool has_many(const struct software *s, const struct runner *r, unsigned end)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < end; i++)
+		n += is_left(&s->all[i], r, false);
+	return n >= MANY;
 }
 
 static struct software threads_of_software; /* too large for the stack of a thread */
@@ -554,9 +569,12 @@ static bool software_tell(const char *title, FILE *out)
 	software_tell_seldom(s, out);
 	end = software_end(s);
 	if (asks)
-		software_tell_thread(s, asks, end, FIRST_SHARE, true, out);
+		software_tell_thread(s, "    a thread: ", asks, end, FIRST_SHARE, true, out);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		software_tell_thread(s, latest[i], end, OTHER_SHARE, false, out);
+		if (has_many(s, latest[i], end))
+			software_tell_thread(s, "    a thread: ", latest[i], end, OTHER_SHARE,
+					     false, out);
+	software_tell_thread(s, "    other threads: ", NULL, end, 0, false, out);
 	return true;
 }
 
@@ -567,7 +585,7 @@ void checkers_tell_software(FILE *out)
 	software_take(s);
 	software_tell_seldom(s, out);
 	qsort(s->all, s->n, sizeof(s->all[0]), by_place);
-	software_tell_thread(s, NULL, 0, SHORT_CHARS, false, out);
+	software_tell_thread(s, "    all threads: ", NULL, 0, SHORT_CHARS, false, out);
 }
 
 /* --- all threads --- */
