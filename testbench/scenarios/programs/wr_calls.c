@@ -3,8 +3,9 @@
  * Each request of a reliable and of an unreliable connection, posted by calls: what the peer is told of it
  * and every byte of memory are compared. The values of a request are those of the last ibv_wr_set_ call
  * before the next one, a list that is aborted posts nothing, and a list that is shorter than the one before
- * it posts only its own requests. A request that is used again has room for more entries and more bytes than
- * it had before. No other scenario posts by calls and compares all of the memory.
+ * it posts only its own requests. Inline bytes may be used again at once. A request that is used again has
+ * room for more entries and more bytes than it had before. No other scenario posts by calls and compares all
+ * of the memory.
  */
 /* behaviours: POST-calls */
 #include "testbench/scenarios/programs/by_calls.h"
@@ -56,6 +57,9 @@ static int sends(struct by_calls *x)
 
 static int writes(struct by_calls *x)
 {
+	uint8_t bytes[INLINE];
+
+	memcpy(bytes, x->image + 900, INLINE);
 	if (receive(x, 24, HALF, 0))
 		return __LINE__;
 	ibv_wr_start(x->calls);
@@ -66,7 +70,9 @@ static int writes(struct by_calls *x)
 	ibv_wr_set_sge(x->calls, x->mr->lkey, at(x, 200), 1500);
 	x->calls->wr_id = 5;
 	ibv_wr_rdma_write_imm(x->calls, x->mr->rkey, at(x, HALF + 2600), htonl(IMM + 1));
-	ibv_wr_set_inline_data(x->calls, x->image + 900, INLINE);
+	ibv_wr_set_inline_data(x->calls, bytes, INLINE);
+	memset(bytes, 0,
+	       sizeof(bytes)); /* they are copied, so they may be used again (ibv_wr_post(3)) */
 	if (ibv_wr_complete(x->calls))
 		return __LINE__;
 	memcpy(x->image + HALF + 1000, x->image + 200, 1500);
