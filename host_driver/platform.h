@@ -16,6 +16,10 @@
 
 enum { PLATFORM_PAGE_SIZE = 4096 };
 
+/* Time between two looks whether a thread has ended that was told to: 20 us. With much less, a thread that never
+ * ends would take minutes of real time until the run's limit. */
+#define PLATFORM_END_POLL_PS UINT64_C(20000000)
+
 struct platform;
 
 enum platform_call_kind {

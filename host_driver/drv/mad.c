@@ -24,8 +24,6 @@ enum {
 };
 
 #define WR_SEND (UINT64_C(1) << 63)
-/* time between two checks whether a stopped agent has ended */
-#define STOP_POLL_PS UINT64_C(20000000)
 
 /* A caller that waits for an answer. It is on the caller's stack. */
 struct mad_call {
@@ -437,7 +435,7 @@ void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class)
 		return;
 	s->fn = NULL;
 	while (s->calls)
-		p->ops->sleep_ps(p, STOP_POLL_PS);
+		p->ops->sleep_ps(p, PLATFORM_END_POLL_PS);
 }
 
 /* Passes on a request that the device does not handle. */
@@ -607,7 +605,7 @@ static void agent_free(struct drv_mad_agent *a)
 		if (a->cq)
 			drv_cq_wake(a->cq);
 		p->ops->waitq_wake_all(p, a->waitq);
-		p->ops->sleep_ps(p, STOP_POLL_PS);
+		p->ops->sleep_ps(p, PLATFORM_END_POLL_PS);
 	}
 	for (unsigned i = 0; i < 2; i++)
 		while (!drv_list_empty(&a->waiting[i]))

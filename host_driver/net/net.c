@@ -19,9 +19,6 @@ enum {
 	HOPS = 64, /* of a route without a hop limit of its own: ip_default_ttl, hop_limit */
 };
 
-/* How long a lookup waits for an answer: 1000 ms in Linux's ib_core (addr.c). */
-#define STOP_POLL_PS UINT64_C(1000000)
-
 struct net_port {
 	struct drv_device *dev;
 	unsigned port;
@@ -366,7 +363,7 @@ static void thread_end(struct net_port *net)
 	while (net->thread || net->waiting) {
 		drv_cq_wake(net->ring.cq);
 		wake(net);
-		p->ops->sleep_ps(p, STOP_POLL_PS);
+		p->ops->sleep_ps(p, PLATFORM_END_POLL_PS);
 	}
 }
 
