@@ -55,14 +55,12 @@ static bool fits(const struct rvt_in *in, unsigned port, unsigned pkey_index,
 	return !*bad_pkey && port == in->port->number && came_on(in, ah);
 }
 
+/* By what is known of the port: who asks it lets other threads run, and a step of a timer does not. */
 static bool usable(const struct rvt_qp *qp, unsigned port, unsigned pkey_index)
 {
-	struct rvt_device *dev = rvt_dev(qp);
-	struct drv_port_attr attr;
+	const struct rvt_port *p = &rvt_dev(qp)->ports[port];
 
-	return !dev->hooks->query_port_state(qp->dev, port, &attr) &&
-	       attr.state == IBV_PORT_ACTIVE &&
-	       dev->ports[port].pkeys[pkey_index % RVT_PKEYS] & PKEY_MEMBERS;
+	return p->active && p->pkeys[pkey_index % RVT_PKEYS] & PKEY_MEMBERS;
 }
 
 bool rvt_path_migrate(struct rvt_qp *qp)

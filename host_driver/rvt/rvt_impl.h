@@ -282,6 +282,7 @@ struct rvt_port {
 	uint16_t pkeys[RVT_PKEYS];
 	uint8_t gids[RVT_GIDS][DRV_GID_BYTES];
 	unsigned n_pkeys, n_gids;
+	bool active;
 	unsigned events;
 	unsigned bad_pkeys, bad_qkeys;
 };

@@ -167,6 +167,10 @@ static int rig_process_mad(struct drv_device *dev, unsigned port,
 	case SMP_ATTR_GUID_INFO:
 		guid_info_set((struct guid_info *)(void *)smp_data_ptr(&smp), 0, RIG_GUID);
 		break;
+	case SMP_ATTR_PORT_INFO:
+		port_info_set_state((struct port_info *)(void *)smp_data_ptr(&smp),
+				    PORT_STATE_ACTIVE);
+		break;
 	default:
 		break;
 	}

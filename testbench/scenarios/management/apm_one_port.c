@@ -2,15 +2,19 @@
 /*
  * Migration between the LIDs of one port, when it cannot be. Software asks for it while the alternate path has
  * an empty P_Key, and while the port is down: there is an event, and the queue pair stays armed on its path.
- * A peer that moves to another path than the alternate one is not heard. Then both ends are asked at the same
- * time, and meet on the new path.
+ * A queue pair whose retries are used up on such a path fails, and the timer of another one that begins at that
+ * moment runs out, too. A peer that moves to another path than the alternate one is not heard. Then both ends are
+ * asked at the same time, and meet on the new path.
  */
 /* behaviours: APM-3 APM-1 */
 #include "testbench/services.h"
 
-enum { EMPTY = 1, PAIR = 2, TRIES = 3 };
+enum { EMPTY = 1, PAIR = 2, TRIES = 3, TIMEOUT = 8, SHORT = 2, MOMENTS = 4, QUIET_US = 20 };
 
-static void load(struct tb *tb, struct tb_end *end, unsigned path, unsigned pkey_index)
+#define MOMENT CFG_NS(100)
+
+static void load_qp(struct tb *tb, struct tb_end *end, struct drv_qp *qp, unsigned path,
+		    unsigned pkey_index)
 {
 	const struct drv_qp_attr attr = {
 		.path_mig_state = IBV_MIG_REARM,
@@ -19,7 +23,12 @@ static void load(struct tb *tb, struct tb_end *end, unsigned path, unsigned pkey
 		.alt_pkey_index = pkey_index,
 		.alt_timeout = 8};
 
-	must(drv_qp_modify(end->qp[0], &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE));
+	must(drv_qp_modify(qp, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE));
+}
+
+static void load(struct tb *tb, struct tb_end *end, unsigned path, unsigned pkey_index)
+{
+	load_qp(tb, end, end->qp[0], path, pkey_index);
 }
 
 static void write_two(struct tb *tb, struct tb_end *a)
@@ -38,8 +47,37 @@ static void is(struct tb *tb, struct tb_end *end, enum ibv_mig_state state, unsi
 	expect_equal(attr.ah_attr.dlid, end->peer->lid + path);
 }
 
+/* The first request of `other` is sent around the moment at which x uses up its retries. */
+static void timers_at_once(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_qp *other = new_qp(a), *to = new_qp(b), *x = new_qp(a), *y = new_qp(b);
+
+	connect_two(other, to, .timeout = SHORT);
+	for (unsigned i = 0; i < MOMENTS && still_right(); i++) {
+		connect_two(x, y, .timeout = TIMEOUT, .retry_cnt = 0);
+		load_qp(tb, a, x, 1, EMPTY);
+		load_qp(tb, b, y, 1, 0);
+		send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 1, .len = 8);
+		expect_cqe(a, .wr_id = 1, .on = x);
+		drop_next(a_to_b, RC_WRITE_ONLY, .qpn = drv_qp_num(y));
+		drop_next(a_to_b, RC_WRITE_ONLY, .qpn = drv_qp_num(to));
+		pass_time(CFG_US(QUIET_US)); /* both are sent by a host that sleeps */
+		send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 2, .len = 8);
+		pass_time(ack_timeout_ps(TIMEOUT) + i * MOMENT);
+		send_on(a, other, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 3, .len = 8);
+		expect_cqes_of(a, CQE(.wr_id = 2, .status = IBV_WC_RETRY_EXC_ERR, .on = x),
+			       CQE(.wr_id = 3, .on = other, .within_ps = CFG_MS(1)));
+		move_qp(x, IBV_QPS_RESET);
+		move_qp(y, IBV_QPS_RESET);
+	}
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_qp(to);
+	destroy_qp(other);
+}
+
 SCENARIO(apm_one_port, "migration that cannot be, and of both ends at once, on one port",
-	 .any_packets = true, .timeout = 8, .retry_cnt = TRIES - 1, .lmc = 2)
+	 .any_packets = true, .timeout = TIMEOUT, .retry_cnt = TRIES - 1, .lmc = 2)
 {
 	const struct drv_qp_attr migrate = {.path_mig_state = IBV_MIG_MIGRATED};
 
@@ -54,6 +92,9 @@ SCENARIO(apm_one_port, "migration that cannot be, and of both ends at once, on o
 	expect_event(a, IBV_EVENT_PATH_MIG_ERR);
 	is(tb, a, IBV_MIG_ARMED, 0);
 	write_two(tb, a);
+
+	phase("two timers at once");
+	timers_at_once(tb, a, b);
 
 	phase("a port that is down");
 	load(tb, a, 1, 0);
