@@ -63,6 +63,9 @@ enum send_state {
 	SEND_WRONG,   /* was used wrongly; waits for the driver to disarm it */
 };
 
+/* Packets on VL 15 need no credits. They do not wait for those that do. */
+enum { SEND_DATA, SEND_MANAGEMENT, SEND_QUEUES };
+
 struct send_buffer {
 	struct event left;
 	struct ipath *ipath;
@@ -81,7 +84,9 @@ struct ipath {
 	struct eeprom eeprom;
 
 	struct send_buffer buffers[IPATH_BUFFERS];
-	struct send_buffer *first_waiting, *last_waiting;
+	struct send_queue {
+		struct send_buffer *first, *last;
+	} waiting[SEND_QUEUES];
 	struct event send_turn; /* the port can take more */
 	uint64_t
 		unreported_ps; /* when a buffer was freed first that nothing has reported; 0: none */

@@ -5,8 +5,9 @@
  * and VCRC. Two bits of host memory say of each buffer whether the driver has begun to use it once
  * more (generation) and whether it is in use.
  *
- * Assumptions: packets leave in the order in which they became complete. A packet that the port's
- * state does not let out is dropped, and its buffer is free again.
+ * Assumptions: packets leave in the order in which they became complete; those on VL 15 pass others that
+ * wait for the port. A packet that the port's state does not let out is dropped, and its buffer is
+ * free again.
  */
 #include "model/engine/host/pcie.h"
 #include "model/engine/ipath/ipath.h"
@@ -156,20 +157,32 @@ static bool sends(const struct ipath *ipath)
 	       !(ipath_get(ipath, IPATH_Control) & IPATH_CONTROL_FREEZE);
 }
 
+/* When the port takes data again; 0: now. */
+static uint64_t data_waits_ps(struct ipath *ipath)
+{
+	const uint64_t backlog = link_port_backlog_ps(ipath->hca, PORT);
+
+	return backlog > param_link_tx_window(ipath->hca->params) ? backlog : 0;
+}
+
 void ipath_send_go_on(struct ipath *ipath)
 {
 	struct hca *hca = ipath->hca;
 
-	while (ipath->first_waiting && sends(ipath)) {
-		struct send_buffer *b = ipath->first_waiting;
-		const uint64_t backlog = link_port_backlog_ps(hca, PORT);
+	for (unsigned q = SEND_QUEUES; q-- > 0;) {
+		struct send_queue *waiting = &ipath->waiting[q];
 
-		if (backlog > param_link_tx_window(hca->params)) {
-			event_set(hca->core, &ipath->send_turn, hca_now(hca) + backlog);
-			return;
+		while (waiting->first && sends(ipath)) {
+			struct send_buffer *b = waiting->first;
+			const uint64_t wait_ps = q == SEND_DATA ? data_waits_ps(ipath) : 0;
+
+			if (wait_ps) {
+				event_set(hca->core, &ipath->send_turn, hca_now(hca) + wait_ps);
+				return;
+			}
+			waiting->first = b->next;
+			buffer_send(ipath, b);
 		}
-		ipath->first_waiting = b->next;
-		buffer_send(ipath, b);
 	}
 }
 
@@ -262,21 +275,28 @@ static bool right(struct send_buffer *b)
 	return true;
 }
 
+static struct send_queue *queue_of(const struct send_buffer *b)
+{
+	const bool management = lrh_get_vl((const struct lrh *)b->bytes) == VL_MANAGEMENT;
+
+	return &b->ipath->waiting[management ? SEND_MANAGEMENT : SEND_DATA];
+}
+
 static void complete(struct send_buffer *b)
 {
-	struct ipath *ipath = b->ipath;
+	struct send_queue *waiting = queue_of(b);
 
 	if (!right(b))
 		return;
 	b->state = SEND_WAITING;
 	b->next = NULL;
-	if (ipath->first_waiting)
-		ipath->last_waiting->next = b;
+	if (waiting->first)
+		waiting->last->next = b;
 	else
-		ipath->first_waiting = b;
-	ipath->last_waiting = b;
-	if (!event_is_set(&ipath->send_turn))
-		ipath_send_go_on(ipath);
+		waiting->first = b;
+	waiting->last = b;
+	if (waiting == &b->ipath->waiting[SEND_MANAGEMENT] || !event_is_set(&b->ipath->send_turn))
+		ipath_send_go_on(b->ipath);
 }
 
 static void fill(struct send_buffer *b, uint32_t in, const void *bytes, unsigned size)
@@ -344,20 +364,6 @@ void ipath_send_write(struct ipath *ipath, uint64_t offset, const void *bytes, u
 
 /* --- control --- */
 
-static void unqueue(struct ipath *ipath, const struct send_buffer *b)
-{
-	struct send_buffer **link = &ipath->first_waiting, *before = NULL;
-
-	while (*link && *link != b) {
-		before = *link;
-		link = &before->next;
-	}
-	if (*link)
-		*link = b->next;
-	if (ipath->last_waiting == b)
-		ipath->last_waiting = before;
-}
-
 static void disarm(struct ipath *ipath, unsigned n)
 {
 	struct send_buffer *b = &ipath->buffers[n];
@@ -370,11 +376,15 @@ static void disarm(struct ipath *ipath, unsigned n)
 /* What waits to be sent is given up. */
 static void abort_waiting(struct ipath *ipath)
 {
-	while (ipath->first_waiting) {
-		struct send_buffer *b = ipath->first_waiting;
+	for (unsigned q = 0; q < SEND_QUEUES; q++) {
+		struct send_queue *waiting = &ipath->waiting[q];
 
-		unqueue(ipath, b);
-		buffer_free(b);
+		while (waiting->first) {
+			struct send_buffer *b = waiting->first;
+
+			waiting->first = b->next;
+			buffer_free(b);
+		}
 	}
 }
 
@@ -435,7 +445,7 @@ void ipath_send_create(struct ipath *ipath)
 
 void ipath_send_reset(struct ipath *ipath)
 {
-	ipath->first_waiting = ipath->last_waiting = NULL;
+	memset(ipath->waiting, 0, sizeof(ipath->waiting));
 	ipath->unreported_ps = 0;
 	event_cancel(ipath->hca->core, &ipath->send_turn);
 	for (unsigned i = 0; i < IPATH_BUFFERS; i++) {
