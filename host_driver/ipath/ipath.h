@@ -27,6 +27,9 @@ enum ipath_sizes {
 
 struct ipath_agents;
 
+/* Send buffers that take the place of each other. */
+enum ipath_kind { IPATH_SMALL, IPATH_LARGE, IPATH_VL15, IPATH_KINDS };
+
 /* A send buffer that the driver has written. */
 struct ipath_sent {
 	struct rvt_packet *packet; /* NULL: none */
@@ -51,10 +54,9 @@ struct ipath_device {
 	uint8_t *avail; /* a page: two bits a buffer, written by the chip */
 	uint64_t avail_bus;
 	struct ipath_sent sent[IPATH_BUFFERS];
-	struct drv_list launched; /* packets in the order in which they were sent */
-	uint64_t send_ctrl;
-	unsigned next_small, next_large;
-	bool wanted; /* do_send() has said -EAGAIN */
+	struct drv_list launched;   /* packets in the order in which they were sent */
+	unsigned next[IPATH_KINDS]; /* within their kind: where the search begins */
+	bool wanted[IPATH_KINDS];   /* do_send() has said -EAGAIN */
 	struct platform_waitq *sent_waitq;
 	/* the receive context */
 	uint8_t *queue, *tail_page;

@@ -32,30 +32,32 @@ static bool has_left(const struct ipath_device *d, unsigned n)
 	return bits == (unsigned)d->sent[n].generation;
 }
 
-/* A free buffer among [first, first + count), in turn; -EAGAIN: there is none. */
-static int buffer_take(struct ipath_device *d, unsigned first, unsigned count, unsigned *next)
-{
-	for (unsigned i = 0; i < count; i++) {
-		const unsigned n = first + (*next + i) % count;
+/* Packets on VL 15 have buffers of their own. */
+static const struct {
+	unsigned first, count;
+} ranges[] = {
+	[IPATH_SMALL] = {0, IPATH_SMALL_BUFFERS - IPATH_VL15_BUFFERS},
+	[IPATH_LARGE] = {IPATH_SMALL_BUFFERS, IPATH_LARGE_BUFFERS},
+	[IPATH_VL15] = {IPATH_SMALL_BUFFERS - IPATH_VL15_BUFFERS, IPATH_VL15_BUFFERS},
+};
 
-		if (d->sent[n].packet || !has_left(d, n))
-			continue;
-		*next = (*next + i + 1) % count;
-		return (int)n;
-	}
-	return -EAGAIN;
+static enum ipath_kind kind_for(const struct rvt_packet *packet)
+{
+	if (packet->vl15)
+		return IPATH_VL15;
+	return packet->len <= IPATH_SMALL_BYTES - IPATH_PBC_BYTES ? IPATH_SMALL : IPATH_LARGE;
 }
 
-static int buffer_for(struct ipath_device *d, const struct rvt_packet *packet)
+/* A free buffer of a kind, in turn; -EAGAIN: there is none. */
+static int buffer_find(const struct ipath_device *d, enum ipath_kind kind)
 {
-	unsigned turn = 0;
+	for (unsigned i = 0; i < ranges[kind].count; i++) {
+		const unsigned n = ranges[kind].first + (d->next[kind] + i) % ranges[kind].count;
 
-	if (packet->vl15)
-		return buffer_take(d, IPATH_SMALL_BUFFERS - IPATH_VL15_BUFFERS, IPATH_VL15_BUFFERS,
-				   &turn);
-	if (packet->len <= IPATH_SMALL_BYTES - IPATH_PBC_BYTES)
-		return buffer_take(d, 0, IPATH_SMALL_BUFFERS - IPATH_VL15_BUFFERS, &d->next_small);
-	return buffer_take(d, IPATH_SMALL_BUFFERS, IPATH_LARGE_BUFFERS, &d->next_large);
+		if (!d->sent[n].packet && has_left(d, n))
+			return (int)n;
+	}
+	return -EAGAIN;
 }
 
 /* In rising order: the length, quadwords up to a line, whole lines, quadwords, a last dword. */
@@ -82,12 +84,15 @@ static void buffer_write(struct ipath_device *d, unsigned n, const struct rvt_pa
 int ipath_do_send(struct drv_device *dev, unsigned port, struct rvt_packet *packet)
 {
 	struct ipath_device *d = ipath_of(dev);
-	const int n = buffer_for(d, packet);
+	const enum ipath_kind kind = kind_for(packet);
+	const int n = buffer_find(d, kind);
 
+	d->wanted[kind] = n < 0;
 	if (n < 0) {
-		d->wanted = true;
+		d->p->ops->waitq_wake_all(d->p, d->sent_waitq);
 		return n;
 	}
+	d->next[kind] = ((unsigned)n - ranges[kind].first + 1) % ranges[kind].count;
 	d->sent[n].packet = packet;
 	d->sent[n].generation = !d->sent[n].generation;
 	drv_list_add(&d->launched, &packet->link);
@@ -106,27 +111,55 @@ static int buffer_of(const struct ipath_device *d, const struct rvt_packet *pack
 	return -ENOENT;
 }
 
-/* Gives back, in their order, the packets whose buffers are free. */
+/* The first packet that has left: a packet on VL 15 passes data that waits for credits. */
+static struct rvt_packet *next_left(const struct ipath_device *d)
+{
+	bool waits[2] = {false};
+
+	for (struct drv_list *l = d->launched.next; l != &d->launched; l = l->next) {
+		struct rvt_packet *packet = container_of(l, struct rvt_packet, link);
+
+		if (!waits[packet->vl15] && has_left(d, (unsigned)buffer_of(d, packet)))
+			return packet;
+		waits[packet->vl15] = true;
+	}
+	return NULL;
+}
+
+/* Gives back the packets whose buffers are free, those of each lane in their order. */
 static void give_back(struct ipath_device *d)
 {
-	bool freed = false;
-
-	while (!drv_list_empty(&d->launched)) {
-		struct rvt_packet *packet = container_of(d->launched.next, struct rvt_packet, link);
-		const int n = buffer_of(d, packet);
-
-		if (!has_left(d, (unsigned)n))
-			break;
+	for (struct rvt_packet *packet; (packet = next_left(d));) {
 		drv_list_del(&packet->link);
-		d->sent[n].packet = NULL;
+		d->sent[buffer_of(d, packet)].packet = NULL;
 		ipath_cast_count(d, packet->bytes, false);
 		packet->done(packet, d->state == IBV_PORT_DOWN ? RVT_SENT_LINK_DOWN : RVT_SENT_OK);
-		freed = true;
 	}
-	if (freed && d->wanted) {
-		d->wanted = false;
+}
+
+/* Tells of buffers that were wanted and are free now. The buffer of a packet that was taken back becomes free
+ * when the chip has sent the packet. */
+static void tell_ready(struct ipath_device *d)
+{
+	bool ready = false;
+
+	for (enum ipath_kind kind = 0; kind < IPATH_KINDS; kind++) {
+		if (!d->wanted[kind] || buffer_find(d, kind) < 0)
+			continue;
+		d->wanted[kind] = false;
+		ready = true;
+	}
+	if (ready)
 		rvt_send_ready(d->rvt, 1);
-	}
+}
+
+static bool waits_for_chip(const struct ipath_device *d)
+{
+	bool waits = !drv_list_empty(&d->launched);
+
+	for (enum ipath_kind kind = 0; kind < IPATH_KINDS; kind++)
+		waits |= d->wanted[kind];
+	return waits;
 }
 
 /* The chip writes the bits of all buffers whenever one changes. */
@@ -137,13 +170,14 @@ static void sent_thread(void *arg)
 
 	while (!d->stop) {
 		give_back(d);
+		tell_ready(d);
 		if (d->stop)
 			break;
-		if (drv_list_empty(&d->launched))
-			p->ops->waitq_wait(p, d->sent_waitq, UINT64_MAX);
-		else
+		if (waits_for_chip(d))
 			p->ops->wait_write(p, d->avail, IPATH_AVAIL_BYTES,
 					   p->ops->now_ps(p) + AVAIL_PS);
+		else
+			p->ops->waitq_wait(p, d->sent_waitq, UINT64_MAX);
 	}
 	d->thread = false;
 }

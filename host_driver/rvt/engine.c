@@ -2,7 +2,7 @@
 /*
  * The send engines: one thread a port. Queue pairs that may have something to send stand in its
  * list; each sends one packet when it is first, and goes to the end. QP0 has a list of its own,
- * because packets on VL 15 have send buffers of their own.
+ * because packets on VL 15 have send buffers of their own. Some packets are kept for it, too.
  */
 #include "host_driver/rvt/rvt_impl.h"
 
@@ -41,7 +41,7 @@ void rvt_unschedule(struct rvt_qp *qp)
 
 static void packet_put(struct rvt_device *dev, struct rvt_packet *packet)
 {
-	drv_list_add(&dev->free_packets, &packet->link);
+	drv_list_add(&dev->free_packets[packet->vl15], &packet->link);
 }
 
 static bool is_group(const struct rvt_packet *packet)
@@ -88,7 +88,6 @@ static void packet_done(struct rvt_packet *packet, enum rvt_sent how)
 /* Answers come before requests, so that two busy sides do not wait for each other. */
 static bool next_of(struct rvt_qp *qp, struct rvt_packet *packet)
 {
-	packet->vl15 = class_of(qp);
 	packet->last = false;
 	if (qp->type == IBV_QPT_UD)
 		return rvt_datagram_next(qp, packet);
@@ -100,10 +99,10 @@ static struct rvt_packet *packet_next(struct rvt_port *port, unsigned class)
 {
 	struct rvt_device *dev = port->dev;
 
-	while (!drv_list_empty(&port->ready[class]) && !drv_list_empty(&dev->free_packets)) {
+	while (!drv_list_empty(&port->ready[class]) && !drv_list_empty(&dev->free_packets[class])) {
 		struct rvt_qp *qp = container_of(port->ready[class].next, struct rvt_qp, ready);
 		struct rvt_packet *packet =
-			container_of(dev->free_packets.next, struct rvt_packet, link);
+			container_of(dev->free_packets[class].next, struct rvt_packet, link);
 
 		rvt_unschedule(qp);
 		if (!next_of(qp, packet))
@@ -230,8 +229,10 @@ int rvt_engines_start(struct rvt_device *dev)
 	dev->packets = calloc(RVT_PACKETS, sizeof(*dev->packets));
 	if (!dev->packets)
 		return -ENOMEM;
-	for (unsigned i = 0; i < RVT_PACKETS; i++)
+	for (unsigned i = 0; i < RVT_PACKETS; i++) {
+		dev->packets[i].vl15 = i < RVT_PACKETS_VL15;
 		packet_put(dev, &dev->packets[i]);
+	}
 	for (unsigned n = 1; n <= dev->limits.attr.ports; n++) {
 		dev->ports[n].thread = true;
 		snprintf(name, sizeof(name), "rvt%u.%u", p->host, n);

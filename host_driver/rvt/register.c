@@ -133,7 +133,8 @@ static int device_init(struct rvt_device *dev)
 	drv_list_init(&dev->qp_list);
 	drv_list_init(&dev->groups);
 	drv_list_init(&dev->due);
-	drv_list_init(&dev->free_packets);
+	drv_list_init(&dev->free_packets[0]);
+	drv_list_init(&dev->free_packets[1]);
 	dev->keys = drv_calloc(RVT_KEYS, sizeof(*dev->keys));
 	dev->key_variants = drv_calloc(RVT_KEYS, 1);
 	dev->qps = drv_calloc(RVT_QPNS, sizeof(*dev->qps));

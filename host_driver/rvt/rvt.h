@@ -34,7 +34,8 @@ enum rvt_sent {
 
 /*
  * One packet from the LRH to the payload's pad, without CRCs. While the driver has it, its bytes do
- * not change. The driver gives it back by done(), once, in the order in which it was sent.
+ * not change. The driver gives it back by done(), once, in the order in which it was sent; those on
+ * VL 15 have an order of their own.
  */
 struct rvt_packet {
 	struct drv_list link; /* for the use of its present holder */

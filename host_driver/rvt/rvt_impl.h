@@ -37,7 +37,8 @@ enum rvt_sizes {
 	RVT_READS_MAX = 16,
 	RVT_PKEYS = 128,
 	RVT_GIDS = 128,
-	RVT_PACKETS = 64, /* that may wait at the driver */
+	RVT_PACKETS = 64,     /* that may wait at the driver */
+	RVT_PACKETS_VL15 = 4, /* of them for VL 15 alone */
 	RVT_QPN_MULTICAST = 0xffffff,
 	RVT_ACK_EVERY = 16, /* packets of a long message after which an ACK is asked for */
 };
@@ -301,7 +302,7 @@ struct rvt_device {
 	uint32_t key_last, qpn_last, cqn_last, srqn_last;
 	struct drv_list due; /* CQs with an event to tell */
 	struct rvt_port ports[RVT_PORTS_MAX + 1];
-	struct drv_list free_packets;
+	struct drv_list free_packets[2]; /* QP0's are [1] */
 	struct rvt_packet *packets;
 	struct platform_waitq *port_waitq, *done_waitq, *timer_waitq;
 	void (*event_fn)(void *arg, const struct drv_event *event);

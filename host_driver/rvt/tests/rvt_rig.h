@@ -263,7 +263,7 @@ static inline void rig_start_with(const struct drv_ops *own, const struct rvt_ho
 	dev = rvt_of(rig.dev);
 	dev->packets = calloc(RVT_PACKETS, sizeof(*dev->packets));
 	for (unsigned i = 0; i < RVT_PACKETS; i++)
-		drv_list_add(&dev->free_packets, &dev->packets[i].link);
+		drv_list_add(&dev->free_packets[0], &dev->packets[i].link);
 	rig_must(rvt_port_refresh(&dev->ports[1]));
 	drv_event_register(rig.dev, rig_event, NULL);
 	rig_must(drv_pd_alloc(rig.dev, &rig.pd));

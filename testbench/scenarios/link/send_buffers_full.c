@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Credits of a long cable come late, and more is sent than any buffer of the sender holds: small packets, and
+ * large ones. Management has a lane without credits, so it is answered at once. Other queue pairs wait no
+ * longer than the link does. A queue pair that is reset while its packets wait gives its place to others,
+ * whether its packets stand in the buffers or before them. Afterwards all that was posted arrives.
+ */
+/* behaviours: IBA-7.9-credits IBA-7.9.4-vl15-buffer */
+#include "model/interface/macros.h"
+#include "testbench/manage.h"
+
+enum { SMALL = 1024, LARGE = 4096, POSTS = 100, SMPS = 12, HOLDERS = 2, PORT = 1 };
+
+#define DELAY CFG_MS(1)
+#define SLACK CFG_US(200)
+
+/* Fills what the sender has for packets of that length. */
+static void fill(struct tb *tb, struct tb_end *a, struct drv_qp *x, unsigned len, unsigned n)
+{
+	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 1, .len = len, .repeat = n);
+	pass_time(CFG_US(100));
+}
+
+static void management(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_SMI};
+	struct smp mad = mad_of(MAD_CLASS_SUBN_LID, MAD_METHOD_SEND, 0), answer;
+	const uint64_t began = tb_now(tb);
+
+	check_mads();
+	for (unsigned i = 0; i < SMPS && still_right(); i++)
+		must(drv_mad_send(a->dev, PORT, QPN_SMI, &to, &mad));
+	for (unsigned i = 0; i < SMPS; i++)
+		expect_mad(a_to_b, .qpn = QPN_SMI, .vl = 15);
+	if (in_software(
+		    a)) /* an mlx4 begins no packet of any lane while its port has many to send */
+		expect_that(tb_now(tb) - began, <, DELAY + SLACK);
+	ignore_mads();
+	ask(b, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
+	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
+	if (in_software(a))
+		expect_that(tb_now(tb) - began, <, 5 * DELAY + 3 * SLACK);
+}
+
+/* Both queue pairs have as much to send: each ends soon after the other. */
+static void share(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned len)
+{
+	struct drv_qp *x = new_qp(a), *y = new_qp(b), *other = new_qp(a), *to = new_qp(b);
+
+	connect_two(x, y);
+	connect_two(other, to);
+	fill(tb, a, x, len, POSTS);
+	management(tb, a, b);
+	send_on(a, other, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 1, .len = len, .dst = LARGE);
+	expect_cqes(a, POSTS + 1);
+	expect_data(b, .len = len);
+	expect_data(b, .dst = LARGE, .len = len);
+	destroy_qp(to);
+	destroy_qp(other);
+	destroy_qp(y);
+	destroy_qp(x);
+}
+
+/* The first queue pair has the buffers, the second one has the packet that stands before them. */
+static void resets(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned gone, unsigned len)
+{
+	struct drv_qp *x[HOLDERS], *y[HOLDERS], *other = new_qp(a), *to = new_qp(b);
+	const unsigned stays = !gone;
+
+	for (unsigned i = 0; i < HOLDERS; i++) {
+		x[i] = new_qp(a);
+		y[i] = new_qp(b);
+		connect_two(x[i], y[i]);
+	}
+	connect_two(other, to);
+	fill(tb, a, x[0], len, 12);
+	fill(tb, a, x[1], len, 1);
+	fill(tb, a, other, len, 1);
+	move_qp(x[gone], IBV_QPS_RESET);
+	if (stays)
+		expect_cqes_of(a, CQE(.on = x[1], .within_ps = 40 * DELAY),
+			       CQE(.on = other, .within_ps = 40 * DELAY));
+	else
+		expect_cqes(a, 13);
+	ignore_data(b, .len = len);
+	destroy_qp(to);
+	destroy_qp(other);
+	for (unsigned i = HOLDERS; i-- > 0;) {
+		destroy_qp(y[i]);
+		destroy_qp(x[i]);
+	}
+}
+
+SCENARIO(send_buffers_full,
+	 "data that waits for credits holds up neither management nor other queue pairs",
+	 .settings = {"hca.link.delay=1ms", "hca.link.rx_buffer=16KiB"})
+{
+	static const unsigned lengths[] = {SMALL, LARGE};
+
+	ignore_packets();
+	for_each_row(i, lengths) {
+		name_row("packets of %u bytes", lengths[i]);
+		share(tb, a, b, lengths[i]);
+		resets(tb, a, b, 0, lengths[i]);
+		resets(tb, a, b, 1, lengths[i]);
+	}
+	ignore_discarded(a);
+}
