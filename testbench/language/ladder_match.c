@@ -122,6 +122,34 @@ static void parse_mad(struct tb_pkt *f, const uint8_t *payload)
 	f->tid = (int64_t)mad_hdr_get_tid(mad);
 }
 
+/* The bits of headers that nobody has; those of the LRH are only in packets of InfiniBand. */
+static bool reserved_set(const struct bth_op *op, const uint8_t *bth)
+{
+	static const struct {
+		enum bth_ext ext;
+		uint8_t byte;
+	} rows[] = {{BTH_EXT_DETH, 4}, {BTH_EXT_XRCETH, 0}};
+	bool set = bth[4] & 0x3f || bth[8] & 0x7f;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		set |= op->at[rows[i].ext] && bth[op->at[rows[i].ext] + rows[i].byte];
+	return set;
+}
+
+static bool lrh_reserved_set(const uint8_t *wire)
+{
+	return wire[1] & 0x0c || wire[4] & 0xf8;
+}
+
+static bool pad_set(const uint8_t *wire, size_t icrc, unsigned pad)
+{
+	bool set = false;
+
+	for (unsigned i = 1; i <= pad; i++)
+		set |= wire[icrc - i] != 0;
+	return set;
+}
+
 /* What every packet has from the BTH on; `icrc` is the place of its ICRC. */
 static int parse_transport(struct seen_pkt *seen, const uint8_t *wire, size_t bth_off, size_t icrc)
 {
@@ -141,6 +169,7 @@ static int parse_transport(struct seen_pkt *seen, const uint8_t *wire, size_t bt
 	f->pkey = bth_get_pkey(bth);
 	f->pad = bth_get_pad(bth);
 	f->len = (int64_t)(icrc - headers - bth_get_pad(bth));
+	seen->dirty = reserved_set(op, wire + bth_off) || pad_set(wire, icrc, bth_get_pad(bth));
 	parse_extensions(f, op, wire + bth_off);
 	if (f->qpn < MANAGEMENT_QPNS && f->len >= (int64_t)sizeof(struct mad_hdr))
 		parse_mad(f, wire + headers);
@@ -172,7 +201,10 @@ int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint6
 	seen->fields.grh = grh;
 	if (grh)
 		parse_grh(seen, (const void *)(wire + LRH_BYTES));
-	return parse_transport(seen, wire, at, len - CRC_BYTES);
+	if (parse_transport(seen, wire, at, len - CRC_BYTES))
+		return -EINVAL;
+	seen->dirty |= lrh_reserved_set(wire);
+	return 0;
 }
 
 static void parse_ipv4(struct seen_pkt *seen, const struct ipv4_hdr *ip)

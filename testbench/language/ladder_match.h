@@ -14,6 +14,7 @@ struct seen_pkt {
 	uint8_t opcode;
 	bool lost; /* a fault dropped or corrupted it, so it need not be expected */
 	bool arrived;
+	bool dirty;           /* a bit is set that is nobody's: of the pad, or a reserved one */
 	struct tb_pkt fields; /* TB_ANY where the packet has no such header */
 	uint8_t sgid[DRV_GID_BYTES], dgid[DRV_GID_BYTES]; /* with a GRH */
 };

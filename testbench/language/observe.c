@@ -29,14 +29,14 @@ static struct seen_queue *queue_of(struct tb *tb, unsigned sender, int64_t dqpn)
 }
 
 /* A packet that a fault has corrupted may have any content. */
-static void note_strange(struct tb *tb, const struct trace_record *r)
+static void note_strange(struct tb *tb, struct tb_strange *strange, const struct trace_record *r)
 {
 	if (r->point != TP_PKT_OUT || r->text)
 		return;
-	if (!tb->strange.count++) {
-		tb->strange.time_ps = r->time_ps;
-		tb->strange.len = r->len;
-		tb->strange.hca = r->hca;
+	if (!strange->count++) {
+		strange->time_ps = r->time_ps;
+		strange->len = r->len;
+		strange->hca = r->hca;
 	}
 	tb_poke(tb);
 }
@@ -62,9 +62,11 @@ static int see_packet(struct tb *tb, const struct trace_record *r)
 							    (unsigned)r->args[3], r->text);
 	if (rc) {
 		if (rc != -ENOMSG) /* frames of a netdev are not the ladder's business */
-			note_strange(tb, r);
+			note_strange(tb, &tb->strange, r);
 		return 0;
 	}
+	if (pkt.dirty)
+		note_strange(tb, &tb->dirty, r);
 	if (r->point == TP_PKT_OUT)
 		return seen_queue_left(queue_of(tb, sender, pkt.fields.qpn), &pkt);
 	if (!tb->setup.loopback &&
@@ -364,6 +366,20 @@ void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end)
 
 /* --- what is left over --- */
 
+static void judge_strange(struct tb *tb, const char *here, const struct tb_strange *strange,
+			  const char *expected, const char *are)
+{
+	char got[GOT_CHARS];
+
+	if (!strange->count)
+		return;
+	snprintf(got, sizeof(got),
+		 "%u of hca%u that %s; the first at %" PRIu64 ".%06" PRIu64 " us, %zu bytes",
+		 strange->count, strange->hca, are, strange->time_ps / 1000000,
+		 strange->time_ps % 1000000, strange->len);
+	tb_fail(tb, here, expected, got);
+}
+
 /* `over`: nothing is in flight, so a packet that has not arrived yet will never arrive. */
 static void judge_packets(struct tb *tb, const char *here, bool over)
 {
@@ -385,14 +401,10 @@ static void judge_packets(struct tb *tb, const char *here, bool over)
 			snprintf(got + n, sizeof(got) - n, ", which never arrives");
 		tb_fail(tb, here, "no further packet", got);
 	}
-	if (tb->strange.count && !tb->setup.any_packets) {
-		snprintf(got, sizeof(got),
-			 "%u of hca%u that are none; the first at %" PRIu64 ".%06" PRIu64
-			 " us, %zu bytes",
-			 tb->strange.count, tb->strange.hca, tb->strange.time_ps / 1000000,
-			 tb->strange.time_ps % 1000000, tb->strange.len);
-		tb_fail(tb, here, "packets that are whole", got);
-	}
+	if (!tb->setup.any_packets)
+		judge_strange(tb, here, &tb->strange, "packets that are whole", "are none");
+	judge_strange(tb, here, &tb->dirty, "packets whose pad and reserved bits are 0",
+		      "have others");
 }
 
 static void judge_events(struct tb *tb, const char *here)

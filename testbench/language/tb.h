@@ -77,7 +77,8 @@ struct tb {
 		uint64_t time_ps;
 		size_t len;
 		unsigned hca, count;
-	} strange;        /* the first of them */
+	} strange,        /* the first of them */
+		dirty;    /* valid ones with bits set that are nobody's */
 	bool faults_done; /* the plan's faults have been checked: the body sends no more packets */
 
 	/* the host thread that runs the body */

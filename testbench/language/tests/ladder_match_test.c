@@ -49,6 +49,28 @@ static void payload_is_without_pad(void **state)
 	assert_int_equal(p.fields.transmission, 2);
 }
 
+static void bits_of_nobody_are_seen(void **state)
+{
+	static const struct {
+		unsigned at;
+		uint8_t bits;
+		bool dirty;
+	} rows[] = {{1, 0x04, true},  {4, 0x08, true},  {12, 0x20, true}, {12, 0x80, false},
+		    {16, 0x01, true}, {21, 0x01, true}, {23, 0x80, true}, {20, 0x01, false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint8_t wire[sizeof(send_one)];
+		struct seen_pkt p;
+
+		memcpy(wire, send_one, sizeof(wire));
+		assert_int_equal(seen_pkt_parse(&p, wire, sizeof(wire), 0, 1, NULL), 0);
+		assert_false(p.dirty);
+		wire[rows[i].at] |= rows[i].bits;
+		assert_int_equal(seen_pkt_parse(&p, wire, sizeof(wire), 0, 1, NULL), 0);
+		assert_int_equal(p.dirty, rows[i].dirty);
+	}
+}
+
 static void kinds_of_aeth(void **state)
 {
 	uint8_t wire[sizeof(ack)];
@@ -198,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_an_ack),
 		cmocka_unit_test(payload_is_without_pad),
+		cmocka_unit_test(bits_of_nobody_are_seen),
 		cmocka_unit_test(kinds_of_aeth),
 		cmocka_unit_test(short_and_unknown_packets_are_refused),
 		cmocka_unit_test(compares_what_is_named),

@@ -2,11 +2,12 @@
 /*
  * Packets of many lengths, over the services: each number of bytes in the last word, and each that stands next to
  * the end of a line of a cache, of a buffer of the smaller kind (2 KiB and its headers) and of the path MTU.
- * All bytes arrive, and the LRH says as many words as there are.
+ * All bytes arrive, and the LRH says as many words as there are. A short packet has nothing in its pad and in
+ * its reserved bits of the long ones before it, whose bits were all set.
  */
 #include "testbench/services.h"
 
-enum { QKEY = 0x21, GRH_AREA = 40, LINE = 64 };
+enum { QKEY = 0x21, GRH_AREA = 40, LINE = 64, LONG = 4096, PACKETS = 64, MOST = 5 };
 
 /* {from, to, step} */
 static const struct {
@@ -52,6 +53,58 @@ static void datagrams(struct tb *tb, struct tb_end *a, struct tb_end *b, struct 
 	}
 }
 
+/* Messages in both directions whose bits are all set, as many as a sender has packets. */
+static void all_set(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	memset(a->src, 0xff, LONG);
+	memset(b->src, 0xff, LONG);
+	rdma_write(a, .wr_id = 1, .len = LONG, .dst = 8192, .repeat = PACKETS);
+	rdma_write(b, .wr_id = 1, .len = LONG, .dst = 8192, .repeat = PACKETS);
+	expect_cqes(a, PACKETS);
+	expect_cqes(b, PACKETS);
+	expect_data(b, .dst = 8192, .len = LONG);
+	expect_data(a, .dst = 8192, .len = LONG);
+}
+
+/* Each kind of packet that has a payload. */
+static void pads(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *from,
+		 struct drv_qp *to)
+{
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		bool imm, datagram;
+	} rows[] = {{IBV_WR_SEND, false, false},       {IBV_WR_SEND, true, false},
+		    {IBV_WR_RDMA_WRITE, false, false}, {IBV_WR_RDMA_WRITE, true, false},
+		    {IBV_WR_RDMA_READ, false, false},  {IBV_WR_SEND, false, true},
+		    {IBV_WR_SEND, true, true}};
+	struct drv_ah_attr ah = ah_to(b);
+
+	if (!b->ethernet)
+		must(drv_query_gid(b->dev, 1, 0, ah.dgid));
+	for_each_row(i, rows) {
+		const bool receives = rows[i].imm || rows[i].opcode == IBV_WR_SEND;
+		struct drv_qp *x = rows[i].datagram ? from : a->qp[0];
+		struct drv_qp *y = rows[i].datagram ? to : b->qp[0];
+
+		for (unsigned len = 1; len <= MOST && still_right(); len++) {
+			name_row("opcode %d of %u bytes", rows[i].opcode, len);
+			ah.is_global = b->ethernet || len % 2;
+			if (receives)
+				recv_on(b, y, .wr_id = 5, .dst = 32768, .len = 2 * GRH_AREA);
+			send_on(a, x, .opcode = rows[i].opcode, .with_imm = rows[i].imm, .wr_id = 6,
+				.len = len, .dst = 49152, .ah = rows[i].datagram ? &ah : NULL,
+				.remote_qpn = drv_qp_num(to), .qkey = QKEY);
+			expect_cqe(a, .wr_id = 6);
+			if (receives)
+				expect_cqe(b, .wr_id = 5);
+			expect_no_more(0);
+		}
+	}
+	ignore_data(b, .dst = 32768, .len = 2 * GRH_AREA);
+	ignore_data(b, .dst = 49152, .len = MOST);
+	ignore_data(a, .dst = 49152, .len = MOST);
+}
+
 SCENARIO(packet_lengths, "packets of many lengths, next to the ends of lines, buffers and MTUs")
 {
 	struct drv_qp *from = new_qp(a, .type = IBV_QPT_UD), *to = new_qp(b, .type = IBV_QPT_UD);
@@ -63,6 +116,10 @@ SCENARIO(packet_lengths, "packets of many lengths, next to the ends of lines, bu
 	lengths_of(tb, b, a);
 	datagrams(tb, a, b, from, to);
 	datagrams(tb, b, a, to, from);
+	name_row("%s", "");
+	all_set(tb, a, b);
+	pads(tb, a, b, from, to);
+	pads(tb, b, a, to, from);
 	destroy_qp(to);
 	destroy_qp(from);
 }
