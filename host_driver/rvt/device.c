@@ -41,7 +41,7 @@ static int pkeys_read(struct rvt_port *port)
 	return 0;
 }
 
-/* The GIDs, and whether the port is ACTIVE. */
+/* The GIDs, the MTU, and whether the port is ACTIVE. */
 static int gids_read(struct rvt_port *port)
 {
 	struct drv_device *dev = rvt_drv(port->dev);
@@ -49,8 +49,10 @@ static int gids_read(struct rvt_port *port)
 	struct guid_info guids;
 	int rc = drv_smp_get(dev, port->number, SMP_ATTR_PORT_INFO, port->number, &info);
 
-	if (!rc)
+	if (!rc) {
 		port->active = port_info_get_state(&info) == PORT_STATE_ACTIVE;
+		port->mtu = rvt_mtu_bytes((enum ibv_mtu)port_info_get_neighbor_mtu(&info));
+	}
 	for (unsigned i = 0; !rc && i < port->n_gids; i++) {
 		if (!(i % GUIDS_PER_BLOCK))
 			rc = drv_smp_get(dev, port->number, SMP_ATTR_GUID_INFO, i / GUIDS_PER_BLOCK,

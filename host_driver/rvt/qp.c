@@ -372,15 +372,15 @@ static void attr_take(struct rvt_qp *qp, const struct drv_qp_attr *a, unsigned m
 		qp->req.rnr_retries = a->rnr_retry;
 }
 
-/* The packets' size: the smaller of the path's and the port's MTU. */
+/* The packets' size: the smaller of the path's and the port's MTU, and a query says it. A datagram has no path of
+ * its queue pair: the port's MTU counts when it is sent. */
 static void mtu_set(struct rvt_qp *qp)
 {
-	struct rvt_device *dev = rvt_dev(qp);
-	const enum ibv_mtu wanted =
-		qp->type == IBV_QPT_UD ? dev->limits.max_mtu : qp->attr.path_mtu;
-
-	qp->mtu = rvt_mtu_bytes(
-		dev->hooks->qp_mtu(qp->dev, qp->port, qp->attr.ah_attr.sl & 0xf, wanted));
+	if (qp->type == IBV_QPT_UD)
+		return;
+	qp->attr.path_mtu = rvt_dev(qp)->hooks->qp_mtu(qp->dev, qp->port, qp->attr.ah_attr.sl & 0xf,
+						       qp->attr.path_mtu);
+	qp->mtu = rvt_mtu_bytes(qp->attr.path_mtu);
 }
 
 /* What a new state begins. */

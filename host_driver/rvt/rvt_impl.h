@@ -229,7 +229,7 @@ struct rvt_qp {
 	unsigned port;
 	struct drv_qp_cap cap;
 	struct drv_qp_attr attr; /* as set */
-	unsigned mtu;            /* bytes */
+	unsigned mtu;            /* RC, UC: bytes */
 	bool sq_sig_all, user, is_ready, last_told;
 	bool established; /* a packet has come in RTR, and the event was raised */
 	unsigned packets; /* at the driver, or on their way to it */
@@ -284,6 +284,7 @@ struct rvt_port {
 	uint8_t gids[RVT_GIDS][DRV_GID_BYTES];
 	unsigned n_pkeys, n_gids;
 	bool active;
+	unsigned mtu; /* bytes */
 	unsigned events;
 	unsigned bad_pkeys, bad_qkeys;
 };

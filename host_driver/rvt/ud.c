@@ -33,7 +33,7 @@ bool rvt_datagram_next(struct rvt_qp *qp, struct rvt_packet *packet)
 		.qkey = w->remote_qkey & QKEY_OWN ? qp->attr.qkey : w->remote_qkey,
 		.sqpn = qp->qpn,
 	};
-	rc = w->length > qp->mtu ? -EMSGSIZE : 0;
+	rc = w->length > port->mtu ? -EMSGSIZE : 0;
 	if (!rc) {
 		payload = rvt_build(qp, packet, &h, w->length);
 		if (w->flags & IBV_SEND_INLINE)

@@ -170,6 +170,7 @@ static int rig_process_mad(struct drv_device *dev, unsigned port,
 	case SMP_ATTR_PORT_INFO:
 		port_info_set_state((struct port_info *)(void *)smp_data_ptr(&smp),
 				    PORT_STATE_ACTIVE);
+		port_info_set_neighbor_mtu((struct port_info *)(void *)smp_data_ptr(&smp), rig.mtu);
 		break;
 	default:
 		break;
