@@ -13,9 +13,10 @@
 
 enum { LINE = 64, WIDE = 8, HALF = 4, AVAIL_BITS = 2, FLUSH_POLLS = 1000 };
 
-/* time between two checks whether the thread has ended, or is to end */
-#define STOP_POLL_PS UINT64_C(1000000)
-#define AVAIL_PS     (1000 * STOP_POLL_PS)
+/* time between two looks whether a queue pair's packets have left; how long the thread sleeps when the chip tells
+ * nothing */
+#define FLUSH_POLL_PS UINT64_C(1000000)
+#define AVAIL_PS      (1000 * FLUSH_POLL_PS)
 
 static uint64_t buffer_at(unsigned n)
 {
@@ -217,7 +218,7 @@ void ipath_flush_qp(struct drv_device *dev, uint32_t qpn)
 	struct ipath_device *d = ipath_of(dev);
 
 	for (unsigned n = 0; n < FLUSH_POLLS && holds(d, qpn) && !d->stop; n++) {
-		d->p->ops->sleep_ps(d->p, STOP_POLL_PS);
+		d->p->ops->sleep_ps(d->p, FLUSH_POLL_PS);
 		give_back(d);
 	}
 	/* a chip that may not write to memory tells nothing any more */
@@ -262,7 +263,7 @@ void ipath_send_stop(struct ipath_device *d)
 	d->stop = true;
 	while (d->thread) {
 		p->ops->waitq_wake_all(p, d->sent_waitq);
-		p->ops->sleep_ps(p, STOP_POLL_PS);
+		p->ops->sleep_ps(p, PLATFORM_END_POLL_PS);
 	}
 	ipath_write(d, IPATH_SendCtrl, IPATH_SEND_ABORT);
 	ipath_flush_writes(d);

@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* time between two checks whether the threads have ended */
-#define STOP_POLL_PS UINT64_C(1000000)
-
 enum { CLASSES = 2 };
 
 static unsigned class_of(const struct rvt_qp *qp)
@@ -214,7 +211,7 @@ void rvt_quiesce(struct rvt_qp *qp)
 		dev->hooks->flush_qp(qp->dev, qp->qpn);
 		stalled_drop(&dev->ports[qp->port], qp);
 		if (qp->packets)
-			p->ops->waitq_wait(p, dev->done_waitq, rvt_now(dev) + STOP_POLL_PS);
+			p->ops->waitq_wait(p, dev->done_waitq, rvt_now(dev) + PLATFORM_END_POLL_PS);
 	}
 	rvt_unschedule(qp);
 }
@@ -249,7 +246,7 @@ void rvt_engines_stop(struct rvt_device *dev)
 	for (unsigned n = 1; n <= dev->limits.attr.ports; n++) {
 		while (dev->ports[n].thread) {
 			rvt_wake(dev, dev->ports[n].waitq);
-			p->ops->sleep_ps(p, STOP_POLL_PS);
+			p->ops->sleep_ps(p, PLATFORM_END_POLL_PS);
 		}
 	}
 	free(dev->packets);

@@ -5,9 +5,6 @@
  */
 #include "host_driver/rvt/rvt_impl.h"
 
-/* time between two checks whether the thread has ended */
-#define STOP_POLL_PS UINT64_C(1000000)
-
 uint64_t rvt_timer_step(struct rvt_device *dev)
 {
 	uint64_t next = RVT_NEVER;
@@ -71,6 +68,6 @@ void rvt_timer_stop(struct rvt_device *dev)
 	dev->stop = true;
 	while (dev->timer_thread) {
 		rvt_wake(dev, dev->timer_waitq);
-		p->ops->sleep_ps(p, STOP_POLL_PS);
+		p->ops->sleep_ps(p, PLATFORM_END_POLL_PS);
 	}
 }
