@@ -109,7 +109,7 @@ void callout_free(void *at)
 {
 	if (at) {
 		taken_back(TAKEN_MEMORY, at, 0, HERE);
-		heap_back(at, HERE);
+		heap_back(threads_interruptible(), at, HERE);
 		counts_freed(at);
 	}
 	if (at && !freed_take(at, HERE))

@@ -4,7 +4,6 @@
 
 #include "testbench/dsan/bucket.h"
 #include "testbench/dsan/checker_impl.h"
-#include "testbench/dsan/threads/threads_impl.h"
 
 #include "model/interface/macros.h"
 
@@ -299,30 +298,29 @@ static bool is_installed(const void *handler)
 }
 
 /* A handler of interrupts may come at any time, and use it. A handler itself knows what it frees. */
-static void handlers_check(const struct block *b, const void *pc)
+static void handlers_check(struct checker *c, const struct block *b, const void *pc)
 {
-	const struct runner *r = is_installed(b->handler) ? runner_now() : NULL;
 	const struct block *from = block_of((uintptr_t)b->handler);
 	char takers[NAMES_BYTES];
 
-	if (!r || !r->c || r->handler || r->n_held || !from ||
+	if (!c || !from || !is_installed(b->handler) ||
 	    (from != b && !has_pointer(from, b->at, b->bytes)))
 		return;
 	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
-	r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, b->read[0]},
-		   "a piece of memory of %zu bytes, taken by %s, is freed, and a handler of "
-		   "interrupts that has used it may still run and has a pointer to it",
-		   b->bytes, takers);
+	c->tell(c, &(struct breach){RULE_freed_in_use, {0}, pc, b->read[0]},
+		"a piece of memory of %zu bytes, taken by %s, is freed, and a handler of "
+		"interrupts that has used it may still run and has a pointer to it",
+		b->bytes, takers);
 }
 
-void heap_back(const void *start, const void *pc)
+void heap_back(struct checker *c, const void *start, const void *pc)
 {
 	struct block *b = block_of((uintptr_t)start);
 
 	pending_note();
 	if (!b || b->at != (uintptr_t)start)
 		return;
-	handlers_check(b, pc);
+	handlers_check(c, b, pc);
 	if (b->is_pointed_to) {
 		struct gone *g = &gone[n_gone++ % GONE];
 
@@ -382,17 +380,16 @@ static void unset_check(struct checker *c, uintptr_t at, size_t bytes, const voi
 	b->unset_by = NULL;
 }
 
-void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller)
+void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller,
+	       const void *handler)
 {
 	struct block *b = block_of(at);
-	const struct runner *r;
 
 	if (b) {
-		r = runner_now();
 		b->read[0] = pc;
 		b->read[1] = caller;
-		if (r && r->handler)
-			b->handler = r->handler;
+		if (handler)
+			b->handler = handler;
 	}
 	margin_check(c, at, bytes, false, pc);
 	unset_check(c, at, bytes, pc);

@@ -26,14 +26,16 @@ enum { HEAP_MARGIN = 128 };
 enum { HEAP_UNSET = 0xa5 };
 
 /* The driver takes memory, with HEAP_MARGIN bytes more than it has asked for, and gives it back; pc is in the function that does it. `lowest`: for its
- * lowest layer. */
+ * lowest layer. `c` is that of a thread that interrupts may interrupt there; else NULL. */
 void heap_taken(const void *at, size_t bytes, bool lowest, const void *pc);
-void heap_back(const void *at, const void *pc);
+void heap_back(struct checker *c, const void *at, const void *pc);
 /* It was taken with each byte HEAP_UNSET, by pc: whoever reads these bytes has not set them. */
 void heap_unset(const void *at, const void *pc);
 /* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. `caller`: the
- * function that has called the one with pc; NULL: not known. */
-void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller);
+ * function that has called the one with pc; NULL: not known. `handler`: what the running handler of interrupts is called
+ * with; NULL: none runs. */
+void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, const void *caller,
+	       const void *handler);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 /* Interrupts call a handler with `arg` from now on, or no more. While they do, what a handler has read and still
  * reaches by a pointer beside `arg` must not be freed by a thread that holds no lock. */

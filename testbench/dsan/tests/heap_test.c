@@ -3,7 +3,6 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/held/heap.h"
-#include "testbench/dsan/threads/threads_impl.h"
 
 #include "model/interface/macros.h"
 
@@ -45,13 +44,6 @@ void calls_take(struct calls *calls, const struct kernel_thread *thread)
 	calls->pc[1] = caller;
 }
 
-static struct runner runner;
-
-struct runner *runner_now(void)
-{
-	return &runner;
-}
-
 bool checker_in_mlx4(const void *pc)
 {
 	return pc == writer;
@@ -86,7 +78,6 @@ static int begin(void **state)
 {
 	c = (struct checker){.tell = tell, .host.platform = &platform};
 	running = &one;
-	runner = (struct runner){.c = &c};
 	reports = 0;
 	closer_is_called = false;
 	heap_forget();
@@ -136,7 +127,7 @@ static void a_table_points_to_what_is_gone(void **state)
 		heap_taken(object, 8, true, maker);
 		point(&table[i], object + 4); /* a list node in it */
 		point(upper, object);
-		heap_back(object, closer);
+		heap_back(&c, object, closer);
 		heap_gone(&c, object, "a QP");
 		expect_report(RULE_freed_in_use, "a QP is gone, and a pointer to it is left");
 		assert_non_null(strstr(text, "taken by maker"));
@@ -145,16 +136,16 @@ static void a_table_points_to_what_is_gone(void **state)
 	}
 	heap_taken(object, 8, true, maker);
 	point(&table[3], object);
-	heap_back(object, closer);
+	heap_back(&c, object, closer);
 	table[3].held = NULL;
 	heap_gone(&c, object, "a QP");
 	heap_taken(object, 8, true, maker);
 	point(&table[3], object);
-	heap_back(object, closer);
-	heap_back(table, closer);
+	heap_back(&c, object, closer);
+	heap_back(&c, table, closer);
 	heap_gone(&c, object, "a QP");
 	assert_int_equal(reports, 0);
-	heap_back(upper, closer);
+	heap_back(&c, upper, closer);
 	free(table);
 	free(object);
 	free(upper);
@@ -163,9 +154,7 @@ static void a_table_points_to_what_is_gone(void **state)
 /* The handler of `device` reads what `held` points to. */
 static void handler_reads(const void *device, const void *held)
 {
-	runner.handler = device;
-	heap_load(&c, (uintptr_t)held, 8, reader, NULL);
-	runner.handler = NULL;
+	heap_load(&c, (uintptr_t)held, 8, reader, NULL, device);
 }
 
 static void a_handler_may_still_use_it(void **state)
@@ -184,19 +173,17 @@ static void a_handler_may_still_use_it(void **state)
 			handler_reads(device, held);
 		if (i == 1) /* it cannot be found any more */
 			device->held = NULL;
-		runner.n_held = i == 2;
 		if (i == 3)
 			heap_handler(device, false);
-		heap_back(held, closer);
-		runner.n_held = 0;
+		heap_back(i == 2 ? NULL : &c, held, closer); /* NULL: a lock is held */
 		if (i == 3)
 			heap_handler(device, true);
 		if (i != 4)
 			assert_int_equal(reports, 0);
 	}
 	expect_report(RULE_freed_in_use, "taken by maker");
-	heap_back(device, closer);
-	heap_back(other, closer);
+	heap_back(&c, device, closer);
+	heap_back(&c, other, closer);
 	free(device);
 	free(other);
 	free(held);
@@ -208,7 +195,7 @@ static void what_is_freed_is_not_missed(void **state)
 
 	heap_taken(h, sizeof(*h), false, maker);
 	heap_store(&c, (uintptr_t)&h->held, 8, writer);
-	heap_back(h, closer);
+	heap_back(&c, h, closer);
 	free(h);
 	heap_driver_ends(&c);
 	assert_int_equal(reports, 0);
@@ -234,9 +221,9 @@ static void who_freed_the_pointer_is_told(void **state)
 	h->held = taken(100);
 	heap_taken(h, sizeof(*h), false, maker);
 	heap_taken(h->held, 100, false, maker);
-	heap_load(&c, (uintptr_t)h->held, 8, reader, NULL);
+	heap_load(&c, (uintptr_t)h->held, 8, reader, NULL, NULL);
 	heap_store(&c, (uintptr_t)h->held + 90, 8, writer);
-	heap_back(h, closer);
+	heap_back(&c, h, closer);
 	heap_driver_ends(&c);
 	expect_report(RULE_not_given_back, "what pointed to it was freed by closer");
 	assert_non_null(strstr(text, "read and written last by reader writer"));
@@ -249,7 +236,7 @@ static void access_row(uintptr_t at, size_t bytes, bool store)
 	if (store)
 		heap_store(&c, at, bytes, writer);
 	else
-		heap_load(&c, at, bytes, writer, NULL);
+		heap_load(&c, at, bytes, writer, NULL, NULL);
 }
 
 /* One byte too far, a whole entry too far, and a copy that goes on behind the margin. */
@@ -271,8 +258,8 @@ static void beyond_the_end_is_told(void **state)
 	};
 
 	heap_taken((const void *)at, BYTES, false, maker);
-	heap_load(&c, at, BYTES, writer, NULL);
-	heap_load(&c, at + BYTES - 1, 1, writer, NULL);
+	heap_load(&c, at, BYTES, writer, NULL, NULL);
+	heap_load(&c, at + BYTES - 1, 1, writer, NULL, NULL);
 	heap_store(&c, at + BYTES + HEAP_MARGIN, 8, writer);
 	assert_int_equal(reports, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -296,21 +283,21 @@ static void memory_that_nobody_set_is_told(void **state)
 	assert_non_null(at);
 	memset(at, HEAP_UNSET, sizeof(*at));
 	heap_taken(at, sizeof(*at), true, maker);
-	heap_load(&c, (uintptr_t)&at->word[3], 4, writer, NULL);
+	heap_load(&c, (uintptr_t)&at->word[3], 4, writer, NULL, NULL);
 	assert_int_equal(reports, 0);
 	heap_unset(at, maker);
 	at->word[3] = 1;
 	at->byte[17] = 0;
-	heap_load(&c, (uintptr_t)&at->word[3], 4, writer, NULL);
-	heap_load(&c, (uintptr_t)&at->byte[16], 1, writer, NULL);
-	heap_load(&c, (uintptr_t)at, sizeof(*at), writer, NULL);
+	heap_load(&c, (uintptr_t)&at->word[3], 4, writer, NULL, NULL);
+	heap_load(&c, (uintptr_t)&at->byte[16], 1, writer, NULL, NULL);
+	heap_load(&c, (uintptr_t)at, sizeof(*at), writer, NULL, NULL);
 	assert_int_equal(reports, 0);
-	heap_load(&c, (uintptr_t)&at->byte[22], 2, writer, NULL);
+	heap_load(&c, (uintptr_t)&at->byte[22], 2, writer, NULL, NULL);
 	expect_report(RULE_memory_not_set,
 		      "2 bytes are read at byte 22 of a piece of memory that maker");
-	heap_load(&c, (uintptr_t)&at->word[8], 4, writer, NULL);
+	heap_load(&c, (uintptr_t)&at->word[8], 4, writer, NULL, NULL);
 	assert_int_equal(reports, 0);
-	heap_back(at, maker);
+	heap_back(&c, at, maker);
 	free(at);
 }
 
@@ -329,7 +316,7 @@ static void a_writer_is_known_in_each_line(void **state)
 		assert_int_equal(heap_writers(at + i, 8, pcs, 1), 1);
 		assert_ptr_equal(pcs[0], writer);
 	}
-	heap_back(at, closer);
+	heap_back(&c, at, closer);
 	free(at);
 	heap_driver_ends(&c);
 }
@@ -346,7 +333,7 @@ static void many_freed_the_pointer(void **state)
 		h[i]->held = held;
 		heap_taken(h[i], sizeof(*h[i]), false, maker);
 		closer_is_called = i == 5;
-		heap_back(h[i], closer);
+		heap_back(&c, h[i], closer);
 		free(h[i]);
 	}
 	heap_driver_ends(&c);

@@ -162,7 +162,8 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	if (r->n_busy)
 		busy_access(r, at, pc);
 	heap_load(r->c, at, bytes, pc,
-		  r->depth > 1 && r->depth <= DEPTH ? code_pc(r->in[r->depth - 2]) : NULL);
+		  r->depth > 1 && r->depth <= DEPTH ? code_pc(r->in[r->depth - 2]) : NULL,
+		  r->handler);
 	accesses_add(r, &r->loads, at, bytes, pc);
 	/* an interrupt of another host may have come in between, and the look counts */
 	if (r->woken.watched)
@@ -367,6 +368,13 @@ void threads_queue_destroy(struct platform *p, struct platform_waitq *q, const v
 static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
 {
 	threads_queue_destroy(p, q, __builtin_return_address(0));
+}
+
+struct checker *threads_interruptible(void)
+{
+	const struct runner *r = runner_now();
+
+	return r && !r->handler && !r->n_held ? r->c : NULL;
 }
 
 void threads_interrupt(void *interrupt)

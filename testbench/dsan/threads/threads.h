@@ -41,6 +41,8 @@ struct interrupt {
 	void *arg;
 };
 void threads_interrupt(void *interrupt);
+/* The checker of the running thread, if a handler may come there: it is none itself, and holds no lock. Else NULL. */
+struct checker *threads_interruptible(void);
 
 /* --- locks.c --- */
 
