@@ -18,7 +18,8 @@ uint32_t shared;
 struct sleeping s;
 struct piece piece;
 
-void heap_load(struct checker *of, uintptr_t at, size_t bytes, const void *pc, const void *caller)
+void heap_load(struct checker *of, uintptr_t at, size_t bytes, const void *pc, const void *caller,
+	       const void *handler)
 {
 }
 
