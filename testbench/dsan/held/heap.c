@@ -20,9 +20,9 @@ enum {
 	HOLDERS = 3,
 	WRITERS = 6,
 	NAMES_BYTES = 160,
-	PLACES = 8,    /* that point to a block */
-	GONE = 1 << 6, /* blocks freed last; a power of two */
-	HANDLERS = 64,
+	PLACES = 8,                      /* that point to a block */
+	GONE = 1 << 6,                   /* blocks freed last; a power of two */
+	HANDLERS = 2 * FUNCTION_VECTORS, /* of both hosts */
 };
 
 /* A block, in the list of each line of memory that it touches. */
@@ -297,7 +297,7 @@ static bool is_installed(const void *handler)
 	return false;
 }
 
-/* A handler of interrupts may come at any time, and use it. A handler itself knows what it frees. */
+/* A handler of interrupts may come, and use it. */
 static void handlers_check(struct checker *c, const struct block *b, const void *pc)
 {
 	const struct block *from = block_of((uintptr_t)b->handler);

@@ -26,8 +26,9 @@ enum { HEAP_MARGIN = 128 };
 enum { HEAP_UNSET = 0xa5 };
 
 /* The driver takes memory, with HEAP_MARGIN bytes more than it has asked for, and gives it back; pc is in the function that does it. `lowest`: for its
- * lowest layer. `c` is that of a thread that interrupts may interrupt there; else NULL. */
+ * lowest layer. */
 void heap_taken(const void *at, size_t bytes, bool lowest, const void *pc);
+/* `c` hears if a handler of interrupts may still use it; NULL: no handler can come there. */
 void heap_back(struct checker *c, const void *at, const void *pc);
 /* It was taken with each byte HEAP_UNSET, by pc: whoever reads these bytes has not set them. */
 void heap_unset(const void *at, const void *pc);
@@ -38,7 +39,7 @@ void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc, co
 	       const void *handler);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 /* Interrupts call a handler with `arg` from now on, or no more. While they do, what a handler has read and still
- * reaches by a pointer beside `arg` must not be freed by a thread that holds no lock. */
+ * reaches by a pointer that stands in the same piece of memory as `arg` must not be freed. */
 void heap_handler(const void *arg, bool installed);
 /* An object is freed and gone, such as "a QP": the lowest layer must not point to it any more. */
 void heap_gone(struct checker *c, const void *object, const char *what);

@@ -151,41 +151,35 @@ static void a_table_points_to_what_is_gone(void **state)
 	free(upper);
 }
 
-/* The handler of `device` reads what `held` points to. */
-static void handler_reads(const void *device, const void *held)
-{
-	heap_load(&c, (uintptr_t)held, 8, reader, NULL, device);
-}
-
 static void a_handler_may_still_use_it(void **state)
 {
-	struct holder *device = taken(sizeof(*device)), *other = taken(sizeof(*other));
+	static const struct {
+		bool reads, points, installed, interruptible, told;
+	} rows[] = {
+		{true, true, true, true, true},   {false, true, true, true, false},
+		{true, false, true, true, false}, {true, true, false, true, false},
+		{true, true, true, false, false},
+	};
+	struct holder *device = taken(sizeof(*device));
 	char *held = taken(8);
 
 	heap_taken(device, sizeof(*device), false, maker);
-	heap_taken(other, sizeof(*other), false, maker);
-	heap_handler(device, true);
-	heap_handler(other, true);
-	for (unsigned i = 0; i < 5; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		heap_taken(held, 8, false, maker);
-		device->held = held;
-		if (i != 0) /* it is no matter of the handler */
-			handler_reads(device, held);
-		if (i == 1) /* it cannot be found any more */
-			device->held = NULL;
-		if (i == 3)
+		heap_handler(device, true);
+		if (rows[i].reads)
+			heap_load(&c, (uintptr_t)held, 8, reader, NULL, device);
+		device->held = rows[i].points ? held : NULL;
+		if (!rows[i].installed)
 			heap_handler(device, false);
-		heap_back(i == 2 ? NULL : &c, held, closer); /* NULL: a lock is held */
-		if (i == 3)
-			heap_handler(device, true);
-		if (i != 4)
-			assert_int_equal(reports, 0);
+		heap_back(rows[i].interruptible ? &c : NULL, held, closer);
+		if (rows[i].told)
+			expect_report(RULE_freed_in_use, "taken by maker");
+		assert_int_equal(reports, 0);
+		heap_handler(device, false);
 	}
-	expect_report(RULE_freed_in_use, "taken by maker");
 	heap_back(&c, device, closer);
-	heap_back(&c, other, closer);
 	free(device);
-	free(other);
 	free(held);
 }
 

@@ -374,7 +374,7 @@ struct checker *threads_interruptible(void)
 {
 	const struct runner *r = runner_now();
 
-	return r && !r->handler && !r->n_held ? r->c : NULL;
+	return r && !r->interrupts && !r->n_held ? r->c : NULL;
 }
 
 void threads_interrupt(void *interrupt)

@@ -41,7 +41,8 @@ struct interrupt {
 	void *arg;
 };
 void threads_interrupt(void *interrupt);
-/* The checker of the running thread, if a handler may come there: it is none itself, and holds no lock. Else NULL. */
+/* The checker of the running thread. NULL if no handler of interrupts can come there: it is in one, or holds a lock, which
+ * may keep interrupts away. */
 struct checker *threads_interruptible(void);
 
 /* --- locks.c --- */

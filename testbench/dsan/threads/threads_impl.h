@@ -69,7 +69,7 @@ struct runner {
 	unsigned n_held;
 	uint32_t calls;      /* of the driver's interface that have ended */
 	unsigned interrupts; /* handlers that run */
-	const void *handler; /* what the innermost one was called with; NULL: none runs */
+	const void *handler; /* what the innermost one was called with */
 	/* what it changed in this turn and a sleeper had looked at: of waits.c */
 	struct change {
 		unsigned long sleeper;
