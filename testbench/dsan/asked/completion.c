@@ -12,18 +12,25 @@
 
 enum { NAMES_BYTES = 200 };
 
-/* The driver has stored it; else those that filled the rest of the completion. */
+/* Who has stored it; else the rest of the completion. */
+static const void *writer_of(const struct drv_wc *wc, const void *at, size_t bytes)
+{
+	const void *pc = wrote_find((uintptr_t)at, bytes);
+
+	return pc ? pc : wrote_find((uintptr_t)wc, sizeof(*wc));
+}
+
 static void wc_differs(const struct ask *a, const struct drv_wc *wc, const char *field,
 		       const void *at, size_t bytes, uint64_t is, uint64_t should)
 {
-	const void *pc = wrote_find((uintptr_t)at, bytes);
 	char names[NAMES_BYTES];
 
-	if (!pc)
-		pc = wrote_find((uintptr_t)wc, sizeof(*wc));
 	ask_names(a, names, sizeof(names));
 	checker_report(a->c,
-		       &(struct breach){RULE_completion_differs, {GUEST_CQ, a->number}, pc, NULL},
+		       &(struct breach){RULE_completion_differs,
+					{GUEST_CQ, a->number},
+					writer_of(wc, at, bytes),
+					NULL},
 		       "%s is 0x%" PRIx64 ", the device's CQE says 0x%" PRIx64 ", %s", field, is,
 		       should, names);
 }
@@ -42,7 +49,7 @@ static void wr_id_differs(const struct ask *a, const struct drv_wc *wc,
 	checker_report(a->c,
 		       &(struct breach){RULE_completion_differs,
 					{GUEST_CQ, a->number},
-					wrote_find((uintptr_t)&wc->wr_id, sizeof(wc->wr_id)),
+					writer_of(wc, &wc->wr_id, sizeof(wc->wr_id)),
 					NULL},
 		       "wr_id is 0x%" PRIx64 ", and that of the request is 0x%" PRIx64
 		       "; the newest post came by %s; %s",

@@ -3,7 +3,6 @@
 #include "testbench/dsan/hear/entered.h"
 
 #include "testbench/dsan/bucket.h"
-#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/hear/history.h"
@@ -114,7 +113,7 @@ void entered_lately_take(struct entered_lately *lately)
 	const struct runner *r = runner_now();
 
 	lately->n = 0;
-	for (; r && lately->n < r->visited.n && lately->n < ARRAY_SIZE(lately->at); lately->n++)
+	for (; r && lately->n < r->visited.n && lately->n < LATELY; lately->n++)
 		lately->at[lately->n] = r->visited.at[lately->n];
 }
 
@@ -277,24 +276,28 @@ static bool is_plumbing(const void *pc)
 	return n > 2 && (!strcmp(s.file + n - 2, ".h") || strstr(s.file, "host_driver/drv/drv.c"));
 }
 
-static unsigned functions_of(const struct entered *e, const void **pcs)
+static unsigned without_plumbing(const void **pcs, unsigned n)
 {
-	unsigned n = 0;
+	unsigned kept = 0;
 
-	for (uint32_t i = 0; i < e->n; i++) {
-		const void *pc = code_pc(e->at[i]);
+	for (unsigned i = 0; i < n; i++)
+		if (!is_plumbing(pcs[i]))
+			pcs[kept++] = pcs[i];
+	return kept;
+}
 
-		if (!is_plumbing(pc))
-			pcs[n++] = pc;
-	}
-	return n;
+static unsigned functions_of(const uint32_t *at, uint32_t n, const void **pcs)
+{
+	for (uint32_t i = 0; i < n; i++)
+		pcs[i] = code_pc(at[i]);
+	return without_plumbing(pcs, n);
 }
 
 static void names_of(const struct entered *e, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
 
-	entered_rank(pcs, functions_of(e, pcs), names, size);
+	entered_rank(pcs, functions_of(e->at, e->n, pcs), names, size);
 }
 
 /* The names of both lists, as many as fit together. */
@@ -303,8 +306,8 @@ static void names_of_both(const struct entered *one, const struct entered *other
 {
 	struct ranked ones[RANKED], others[RANKED];
 	const void *pcs[ENTERED];
-	const unsigned n_one = rank_all(ones, pcs, functions_of(one, pcs));
-	const unsigned n_other = rank_all(others, pcs, functions_of(other, pcs));
+	const unsigned n_one = rank_all(ones, pcs, functions_of(one->at, one->n, pcs));
+	const unsigned n_other = rank_all(others, pcs, functions_of(other->at, other->n, pcs));
 	unsigned end = 0;
 
 	do {
@@ -319,13 +322,9 @@ static void names_of_both(const struct entered *one, const struct entered *other
 
 void entered_lately_format(const struct entered_lately *lately, char *text, size_t size)
 {
-	const void *pcs[ARRAY_SIZE(lately->at)];
-	unsigned n = 0;
+	const void *pcs[LATELY];
 
-	for (uint32_t i = 0; i < lately->n; i++)
-		if (!is_plumbing(code_pc(lately->at[i])))
-			pcs[n++] = code_pc(lately->at[i]);
-	entered_rank(pcs, n, text, size);
+	entered_rank(pcs, functions_of(lately->at, lately->n, pcs), text, size);
 }
 
 void entered_format_lowest(char *text, size_t size)
@@ -339,14 +338,10 @@ void entered_format_lowest(char *text, size_t size)
 
 static void begin_of(const struct runner *r, char *names, size_t size)
 {
-	const void *first[BEGIN], *pcs[BEGIN];
-	const unsigned all = trail_first_of(r, first, BEGIN);
-	unsigned n = 0;
+	const void *pcs[BEGIN];
+	const unsigned n = trail_first_of(r, pcs, BEGIN);
 
-	for (unsigned i = 0; i < all; i++)
-		if (!is_plumbing(first[i]))
-			pcs[n++] = first[i];
-	checker_functions(pcs, n, names, size);
+	checker_functions(pcs, without_plumbing(pcs, n), names, size);
 }
 
 void entered_format(char text[ENTERED_CHARS])
@@ -364,16 +359,6 @@ void entered_format(char text[ENTERED_CHARS])
 	if (*setters)
 		snprintf(text + strlen(text), ENTERED_CHARS - strlen(text), "%s%s", before,
 			 setters);
-}
-
-static unsigned without_plumbing(const void **pcs, unsigned n)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (!is_plumbing(pcs[i]))
-			pcs[kept++] = pcs[i];
-	return kept;
 }
 
 /* Who has changed the object that the last call was about, or has made it: what a caller finds wrong there

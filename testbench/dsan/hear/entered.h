@@ -23,8 +23,9 @@ void entered_format_lowest(char *text, size_t size);
 /* No thread has entered any. */
 void entered_forget(void);
 /* The functions of mlx4 that the running thread has entered last, the latest first: to be told later. */
+enum { LATELY = 24 }; /* a post enters some 15 */
 struct entered_lately {
-	uint32_t at[24]; /* code_offset() */
+	uint32_t at[LATELY]; /* code_offset() */
 	uint32_t n;
 };
 void entered_lately_take(struct entered_lately *lately);
