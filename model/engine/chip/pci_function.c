@@ -68,7 +68,7 @@ static void reset_due(struct event *ev)
 	struct pci_function *pci = container_of(ev, struct pci_function, reset);
 
 	pci->hca->calls->soft_reset(pci->hca);
-	pci_config_lost(pci->hca);
+	pci_config_soft_reset(pci->hca);
 }
 
 struct pci_function *pci_function_create(struct hca *hca)

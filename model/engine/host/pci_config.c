@@ -327,7 +327,7 @@ uint32_t hca_config_peek(const struct hca *hca, unsigned offset)
 	return config_read(hca, offset, sizeof(uint32_t));
 }
 
-void pci_config_lost(struct hca *hca)
+void pci_config_soft_reset(struct hca *hca)
 {
 	pci_config_reset(hca);
 	hca->config->lost = true;

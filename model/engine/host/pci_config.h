@@ -24,7 +24,7 @@ void pci_config_destroy(struct pci_config *config);
 void pci_config_reset(struct hca *hca);
 /* A software reset: the registers have their power-on values, so software must write them again. Source:
  * Linux mlx4_reset, which saves them before and writes them behind a second of waiting. */
-void pci_config_lost(struct hca *hca);
+void pci_config_soft_reset(struct hca *hca);
 /* True from such a reset until software writes the command register. */
 bool pci_config_is_lost(const struct hca *hca);
 const struct pci_identity *pci_config_identity(const struct hca *hca);
