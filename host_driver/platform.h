@@ -16,8 +16,8 @@
 
 enum { PLATFORM_PAGE_SIZE = 4096 };
 
-/* Time between two looks whether a thread has ended that was told to: 20 us. With much less, a thread that never
- * ends would take minutes of real time until the run's limit. */
+/* Time between two looks whether threads have left what is about to go: 20 us. With 1 us, one that never leaves
+ * takes more than a minute of real time until the run's limit. */
 #define PLATFORM_END_POLL_PS UINT64_C(20000000)
 
 struct platform;

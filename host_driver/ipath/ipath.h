@@ -27,7 +27,7 @@ enum ipath_sizes {
 
 struct ipath_agents;
 
-/* Send buffers that take the place of each other. */
+/* Kinds of send buffers: those of a kind can take the same packets. */
 enum ipath_kind { IPATH_SMALL, IPATH_LARGE, IPATH_VL15, IPATH_KINDS };
 
 /* A send buffer that the driver has written. */

@@ -13,10 +13,10 @@
 
 enum { LINE = 64, WIDE = 8, HALF = 4, AVAIL_BITS = 2, FLUSH_POLLS = 1000 };
 
-/* time between two looks whether a queue pair's packets have left; how long the thread sleeps when the chip tells
- * nothing */
+/* time between two looks whether a queue pair's packets have left */
 #define FLUSH_POLL_PS UINT64_C(1000000)
-#define AVAIL_PS      (1000 * FLUSH_POLL_PS)
+/* how long the thread sleeps when the chip tells nothing */
+#define AVAIL_PS UINT64_C(1000000000)
 
 static uint64_t buffer_at(unsigned n)
 {

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* time between two looks whether the packets of a queue pair have come back */
+#define DONE_POLL_PS UINT64_C(1000000)
+
 enum { CLASSES = 2 };
 
 static unsigned class_of(const struct rvt_qp *qp)
@@ -211,7 +214,7 @@ void rvt_quiesce(struct rvt_qp *qp)
 		dev->hooks->flush_qp(qp->dev, qp->qpn);
 		stalled_drop(&dev->ports[qp->port], qp);
 		if (qp->packets)
-			p->ops->waitq_wait(p, dev->done_waitq, rvt_now(dev) + PLATFORM_END_POLL_PS);
+			p->ops->waitq_wait(p, dev->done_waitq, rvt_now(dev) + DONE_POLL_PS);
 	}
 	rvt_unschedule(qp);
 }
