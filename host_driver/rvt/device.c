@@ -41,23 +41,29 @@ static int pkeys_read(struct rvt_port *port)
 	return 0;
 }
 
-/* The GIDs, the MTU, and whether the port is ACTIVE. */
-static int gids_read(struct rvt_port *port)
+static int info_read(struct rvt_port *port, struct port_info *info)
+{
+	int rc = drv_smp_get(rvt_drv(port->dev), port->number, SMP_ATTR_PORT_INFO, port->number,
+			     info);
+
+	if (rc)
+		return rc;
+	port->active = port_info_get_state(info) == PORT_STATE_ACTIVE;
+	port->mtu = rvt_mtu_bytes((enum ibv_mtu)port_info_get_neighbor_mtu(info));
+	return 0;
+}
+
+static int gids_read(struct rvt_port *port, uint64_t prefix)
 {
 	struct drv_device *dev = rvt_drv(port->dev);
-	struct port_info info;
 	struct guid_info guids;
-	int rc = drv_smp_get(dev, port->number, SMP_ATTR_PORT_INFO, port->number, &info);
+	int rc = 0;
 
-	if (!rc) {
-		port->active = port_info_get_state(&info) == PORT_STATE_ACTIVE;
-		port->mtu = rvt_mtu_bytes((enum ibv_mtu)port_info_get_neighbor_mtu(&info));
-	}
 	for (unsigned i = 0; !rc && i < port->n_gids; i++) {
 		if (!(i % GUIDS_PER_BLOCK))
 			rc = drv_smp_get(dev, port->number, SMP_ATTR_GUID_INFO, i / GUIDS_PER_BLOCK,
 					 &guids);
-		be64_store(port->gids[i], port_info_get_gid_prefix(&info));
+		be64_store(port->gids[i], prefix);
 		be64_store(port->gids[i] + 8, guid_info_get(&guids, i % GUIDS_PER_BLOCK));
 	}
 	return rc;
@@ -67,10 +73,13 @@ int rvt_port_refresh(struct rvt_port *port)
 {
 	struct rvt_device *dev = port->dev;
 	int rc = dev->hooks->get_lid(rvt_drv(dev), port->number, &port->lid, &port->lmc);
+	struct port_info info;
 
 	if (!rc)
 		rc = pkeys_read(port);
-	return rc ? rc : gids_read(port);
+	if (!rc)
+		rc = info_read(port, &info);
+	return rc ? rc : gids_read(port, port_info_get_gid_prefix(&info));
 }
 
 /* A limited member may only speak with a full one (IBA 10.9.3). */

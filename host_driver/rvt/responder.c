@@ -410,7 +410,8 @@ static bool read_repeats(const struct rvt_qp *qp, const struct rvt_in *in,
 	       reth_get_dma_len(reth) == f->asked_length - skipped;
 }
 
-/* Its requester counts it no more if its first answer has gone. */
+/* It is answered once more. If its first answer has gone, that may have come, and then the requester counts it no
+ * more among those under way. */
 static void again(struct rvt_fetch *f)
 {
 	f->again |= !f->due;

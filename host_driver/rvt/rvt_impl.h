@@ -184,7 +184,7 @@ struct rvt_requester {
 /* A READ or atomic at the responder. Those that are answered stay for duplicates. */
 struct rvt_fetch {
 	bool atomic, due,
-		again; /* due: its answer is still to be sent; again: not the first time */
+		again; /* due: its answer is still to be sent; again: and one has gone before */
 	uint8_t opcode;
 	uint32_t psn, last_psn, msn;
 	uint32_t next; /* the PSN of the response to send next */
