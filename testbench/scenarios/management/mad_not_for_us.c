@@ -22,8 +22,8 @@ SCENARIO(mad_not_for_us, "MADs of another partition, Q_Key or GID are not answer
 	uint8_t of_another_subnet[DRV_GID_BYTES];
 
 	must(drv_query_gid(b->dev, 1, b->gid_index, of_another_subnet));
-	of_another_subnet[of_another_subnet[0] ? 7
-					       : 12]++; /* an IPv4 address has its net in byte 12 */
+	/* an IPv4 address has its net in byte 12 */
+	of_another_subnet[of_another_subnet[0] ? 7 : 12]++;
 	check_mads();
 	allow_pkt(mads_b_to_a, UD_SEND_ONLY, .qpn = QPN_SMI); /* traps of wrong keys */
 	allow_pkt(mads_a_to_b, UD_SEND_ONLY, .qpn = QPN_SMI);

@@ -6,6 +6,7 @@
  * is malformed for the link layer.
  * behaviours: IBA-9.7.4.1.6-length IBA-7.3-packet-checks
  */
+#include "model/interface/contexts.h"
 #include "testbench/services.h"
 
 enum {
@@ -15,11 +16,6 @@ enum {
 	GOOD = 31,
 	QKEY = 0x11111111
 };
-
-static uint32_t mtu_bytes(enum ibv_mtu mtu)
-{
-	return 128u << mtu;
-}
 
 static void connect_at(struct tb *tb, struct tb_end *end, struct drv_qp *x, struct drv_qp *y,
 		       enum ibv_mtu mtu)
@@ -67,9 +63,9 @@ static void requests(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	const enum ibv_mtu last = in_software(b) ? IBV_MTU_2048 : IBV_MTU_4096;
 
 	for (enum ibv_mtu mtu = IBV_MTU_256; mtu <= last; mtu++) {
-		refused(tb, a, b, x, y, mtu, BTH_RC_SEND_ONLY, mtu_bytes(mtu) + 1);
-		refused(tb, a, b, x, y, mtu, BTH_RC_SEND_FIRST, mtu_bytes(mtu) + 4);
-		refused(tb, a, b, x, y, mtu, BTH_RC_WRITE_ONLY, mtu_bytes(mtu) + 2);
+		refused(tb, a, b, x, y, mtu, BTH_RC_SEND_ONLY, ib_mtu_bytes((enum ib_mtu)mtu) + 1);
+		refused(tb, a, b, x, y, mtu, BTH_RC_SEND_FIRST, ib_mtu_bytes((enum ib_mtu)mtu) + 4);
+		refused(tb, a, b, x, y, mtu, BTH_RC_WRITE_ONLY, ib_mtu_bytes((enum ib_mtu)mtu) + 2);
 	}
 	if (last == IBV_MTU_4096)
 		refused(tb, a, b, x, y, last, BTH_RC_SEND_ONLY, LARGEST + OTHERS - RC_SEND);

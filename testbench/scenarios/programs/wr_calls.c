@@ -71,8 +71,8 @@ static int writes(struct by_calls *x)
 	x->calls->wr_id = 5;
 	ibv_wr_rdma_write_imm(x->calls, x->mr->rkey, at(x, HALF + 2600), htonl(IMM + 1));
 	ibv_wr_set_inline_data(x->calls, bytes, INLINE);
-	memset(bytes, 0,
-	       sizeof(bytes)); /* they are copied, so they may be used again (ibv_wr_post(3)) */
+	/* they are copied, so they may be used again (ibv_wr_post(3)) */
+	memset(bytes, 0, sizeof(bytes));
 	if (ibv_wr_complete(x->calls))
 		return __LINE__;
 	memcpy(x->image + HALF + 1000, x->image + 200, 1500);

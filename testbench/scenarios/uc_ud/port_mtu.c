@@ -5,13 +5,14 @@
  * length error, and the next one is flushed. Connections whose path is as narrow send packets of that length.
  */
 /* behaviours: UD-3 */
+#include "model/interface/contexts.h"
 #include "testbench/manage.h"
 
 enum { QKEY = 0x77, GRH_AREA = 40, PORT = 1, PACKETS = 3, FIRST = 0xfffffe };
 
 static unsigned bytes_of(enum ibv_mtu mtu)
 {
-	return 128u << mtu;
+	return ib_mtu_bytes((enum ib_mtu)mtu);
 }
 
 /* The manager sets the MTU of the port `hops` away. */

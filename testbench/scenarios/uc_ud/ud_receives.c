@@ -2,8 +2,9 @@
 /*
  * What a receive makes of a datagram. All of the GRH stands before the data, also before none, and wherever the
  * entries of the receive lie; PayLen counts from the BTH to the ICRC. A datagram that is too long by a byte leaves
- * its receive to the next one, and so does an empty one where not even a GRH has room. A receive whose key is wrong fails, and its queue pair with it. A queue pair takes
- * datagrams in RTR and in SQE, and none in INIT. A datagram may ask for an event.
+ * its receive to the next one, and so does an empty one where not even a GRH has room. A receive whose key is
+ * wrong fails, and its queue pair with it. A queue pair takes datagrams in RTR and in SQE, and none in INIT. A
+ * datagram may ask for an event.
  */
 /* behaviours: UD-1 ST-1 ST-5 BTH-5 IBA-10.8.2-scatter */
 #include "testbench/services.h"
