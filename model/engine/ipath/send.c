@@ -28,6 +28,7 @@
 
 enum {
 	PORT = 1,
+	DATA_VL = 0, /* the port has no other, but for VL 15 */
 	STATE_INIT = 2,
 	STATE_ACTIVE = 4,
 	PACKET_MIN = LRH_BYTES + BTH_BYTES, /* a packet that has no more than these */
@@ -160,7 +161,7 @@ static bool sends(const struct ipath *ipath)
 /* When the port takes data again; 0: now. */
 static uint64_t data_waits_ps(struct ipath *ipath)
 {
-	const uint64_t backlog = link_port_backlog_ps(ipath->hca, PORT);
+	const uint64_t backlog = link_port_backlog_ps(ipath->hca, PORT, DATA_VL);
 
 	return backlog > param_link_tx_window(ipath->hca->params) ? backlog : 0;
 }

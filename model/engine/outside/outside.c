@@ -154,7 +154,15 @@ uint64_t hca_outside_flight_ps(const struct hca *hca, unsigned port)
 
 uint64_t hca_outside_backlog_ps(const struct hca *hca, unsigned port)
 {
-	return link_port_backlog_ps((struct hca *)hca, port);
+	uint64_t longest = 0;
+
+	for (unsigned priority = 0; priority < ETH_PRIORITIES; priority++) {
+		const uint64_t backlog = link_port_backlog_ps((struct hca *)hca, port, priority);
+
+		if (longest < backlog)
+			longest = backlog;
+	}
+	return longest;
 }
 
 /* --- life --- */

@@ -99,6 +99,7 @@ struct qp_send {
 	uint8_t retries, rnr_retries; /* left */
 	uint8_t cursor_verdict;       /* enum verdict: why WQE `cursor` cannot be sent; 0: it can */
 	uint8_t oldest_verdict;       /* enum verdict: why the oldest WQE fails; 0: it does not */
+	uint8_t lane;      /* 1 + the VL of the last packet that was built; 0: there was none */
 	uint8_t wqe_wants; /* a set of enum wqe_user: the users for whom a fetched line is held */
 	/* These flags are independent of the states above. */
 	bool loaded;   /* the cursors have been loaded from the context */

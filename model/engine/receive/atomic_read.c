@@ -240,10 +240,10 @@ static void read_arrived(struct dma *dma)
 	responder_settle(qp);
 }
 
-/* When the backlog of the port, or of the path at its static rate, has shrunk to link.tx_window. */
+/* When the backlog of the lane, or of the path at its static rate, has shrunk to link.tx_window. */
 static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
 {
-	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0;
+	uint64_t backlog = link_port_backlog_ps(hca, pkt->port, pkt->vl), of_path = 0;
 	const uint64_t window = param_link_tx_window(hca->params);
 
 	if (pkt->static_rate)

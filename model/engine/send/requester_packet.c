@@ -467,6 +467,7 @@ int requester_packet_send(struct send_step *s)
 		return err;
 	}
 	pkt->resent = resent;
+	send->lane = (uint8_t)(pkt->vl + 1);
 	s->hca->stats.requester_packets++;
 	s->hca->stats.retry_retransmitted += resent;
 	request_issue(s, pkt, &part);

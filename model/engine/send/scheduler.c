@@ -8,6 +8,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/macros.h"
+#include "model/interface/wire.h"
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_link.h"
 #include "model/sim/params/hca_requester.h"
@@ -16,8 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LANES = VL_MANAGEMENT + 1 };
+
 struct ring {
 	struct qp *first, *last;
+	unsigned lanes;          /* a set: those of its QPs, as lane_of() says */
+	unsigned of_lane[LANES]; /* how many QPs each lane has */
 };
 
 struct unit {
@@ -98,6 +103,12 @@ static struct ring *ring_of(struct scheduler *s, const struct qp *qp)
 	return &s->rings[qp->send.port ? qp->send.port - 1 : 0];
 }
 
+/* A QP that has not sent yet waits for no credits, and nor do those of VL 15. */
+static unsigned lane_of(const struct qp *qp)
+{
+	return qp->send.lane ? qp->send.lane - 1 : VL_MANAGEMENT;
+}
+
 static unsigned ring_length(const struct ring *ring)
 {
 	unsigned n = 0;
@@ -125,8 +136,16 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 	else
 		ring->first = qp;
 	ring->last = qp;
+	ring->lanes |= 1u << lane_of(qp);
+	ring->of_lane[lane_of(qp)]++;
 	if (hca_traces(s->hca, TP_SCHED_QUEUE))
 		ring_trace(s, ring);
+}
+
+static void ring_left(struct ring *ring, const struct qp *qp)
+{
+	if (!--ring->of_lane[lane_of(qp)])
+		ring->lanes &= ~(1u << lane_of(qp));
 }
 
 static struct qp *ring_take(struct ring *ring)
@@ -136,6 +155,7 @@ static struct qp *ring_take(struct ring *ring)
 	ring->first = qp->send.ring_next;
 	if (!ring->first)
 		ring->last = NULL;
+	ring_left(ring, qp);
 	return qp;
 }
 
@@ -152,6 +172,7 @@ static void ring_remove(struct ring *ring, struct qp *qp)
 			ring->first = qp->send.ring_next;
 		if (ring->last == qp)
 			ring->last = before;
+		ring_left(ring, qp);
 		return;
 	}
 }
@@ -183,8 +204,36 @@ bool scheduler_reads_full(const struct hca *hca)
 	return s->dmas >= (int)(param_requester_inflight(s->hca->params) * s->n_units);
 }
 
-/* Takes the next QP whose port has room; ports take turns. NULL: none; *again_ps is when to look
- * again, EVENT_NEVER: when something happens. */
+/* The lane of the first QP has no room, but the ring has others. Takes the first QP whose lane has room.
+ * NULL: none, and *backlog is the least of all lanes. */
+static struct qp *__attribute__((noinline))
+ring_take_of_other_lane(struct scheduler *s, struct ring *ring, uint64_t *backlog)
+{
+	const uint64_t window = param_link_tx_window(s->hca->params);
+	unsigned has_room = 0;
+
+	for (unsigned vl = 0; vl < LANES; vl++) {
+		uint64_t of_lane;
+
+		if (!(ring->lanes >> vl & 1))
+			continue;
+		of_lane = link_port_backlog_ps(s->hca, (unsigned)(ring - s->rings) + 1, vl);
+		if (of_lane <= window)
+			has_room |= 1u << vl;
+		if (*backlog > of_lane)
+			*backlog = of_lane;
+	}
+	for (struct qp *qp = ring->first; has_room && qp; qp = qp->send.ring_next) {
+		if (!(has_room >> lane_of(qp) & 1))
+			continue;
+		ring_remove(ring, qp);
+		return qp;
+	}
+	return NULL;
+}
+
+/* Takes the next QP whose port and lane have room; ports take turns. NULL: none; *again_ps is when to
+ * look again, EVENT_NEVER: when something happens. */
 static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 {
 	struct scheduler *s = unit->scheduler;
@@ -195,18 +244,28 @@ static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 		return NULL;
 	for (unsigned n = 0; n < HCA_MAX_PORTS; n++) {
 		unsigned p = (unit->next_port + n) % HCA_MAX_PORTS;
+		struct ring *ring = &s->rings[p];
+		struct qp *qp = NULL;
 		uint64_t backlog;
 
-		if (!s->rings[p].first)
+		if (!ring->first)
 			continue;
-		backlog = link_port_backlog_ps(s->hca, p + 1);
-		if (backlog <= window || s->owed[p]) {
-			unit->packets = backlog <= window
-						? (unsigned)param_scheduler_burst(s->hca->params)
-						: 1;
+		unit->packets = (unsigned)param_scheduler_burst(s->hca->params);
+		backlog = link_port_backlog_ps(s->hca, p + 1, lane_of(ring->first));
+		if (backlog <= window) {
+			qp = ring_take(ring);
+		} else {
+			if (ring->lanes & (ring->lanes - 1))
+				qp = ring_take_of_other_lane(s, ring, &backlog);
+			if (!qp && s->owed[p]) {
+				qp = ring_take(ring);
+				unit->packets = 1;
+			}
+		}
+		if (qp) {
 			s->owed[p] = false;
 			unit->next_port = (uint8_t)((p + 1) % HCA_MAX_PORTS);
-			return ring_take(&s->rings[p]);
+			return qp;
 		}
 		if (hca_now(s->hca) + backlog - window < *again_ps)
 			*again_ps = hca_now(s->hca) + backlog - window;

@@ -3,8 +3,8 @@
  * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one
  * QP on one unit at a time. A unit stands still while the context of its QP is read. from:
  * doorbell, requester, retry; to: requester_run(). Time: [hca.scheduler], units' busy-until; holds
- * back while a port has link.tx_window of data to send and while requester.inflight payload reads a
- * unit are under way.
+ * back while a port has link.tx_window of data to send, or while that much waits for credits on the
+ * QP's virtual lane, and while requester.inflight payload reads a unit are under way.
  */
 #ifndef MODEL_ENGINE_SCHEDULER_H
 #define MODEL_ENGINE_SCHEDULER_H

@@ -102,12 +102,18 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 	return pkt->sent_ps;
 }
 
-uint64_t eth_port_backlog_ps(const struct link_port *lp)
+uint64_t eth_port_backlog_ps(const struct link_port *lp, unsigned priority)
 {
+	const struct eth_port *eth = lp->config.eth;
 	const uint64_t now = hca_now(lp->hca);
+	uint64_t queued = 0;
 
+	/* frames of other priorities wait for the line too, but for those that are paused */
+	for (unsigned i = 0; i < ETH_PRIORITIES; i++)
+		if (i == priority || eth->lanes[i].paused_until_ps <= now)
+			queued += eth->lanes[i].queued_bytes;
 	return (lp->busy_until_ps > now ? lp->busy_until_ps - now : 0) +
-	       lp->config.eth->paused_bytes * lp->fs_per_byte / 1000;
+	       queued * lp->fs_per_byte / 1000;
 }
 
 /* The earliest time at which a frame of this priority may begin. */
@@ -128,7 +134,7 @@ static void lane_drain(struct eth_lane *lane)
 	while (lane->queue.first && lane_free_ps(lane) <= hca_now(hca)) {
 		struct packet *pkt = packet_queue_pop(&lane->queue);
 
-		eth->paused_bytes -= pkt->len;
+		lane->queued_bytes -= pkt->len;
 		transmit(eth->lp, pkt);
 	}
 	if (lane->queue.first)
@@ -145,7 +151,7 @@ static uint64_t lane_queue(struct eth_lane *lane, struct packet *pkt)
 	struct hca *hca = lane->eth->lp->hca;
 
 	pkt->hca = hca;
-	lane->eth->paused_bytes += pkt->len;
+	lane->queued_bytes += pkt->len;
 	if (lane->paused_until_ps > hca_now(hca))
 		lane->eth->counters[FW_EC_TX_WAITED]++;
 	packet_queue_push(&lane->queue, pkt);
@@ -449,9 +455,10 @@ void eth_port_drop(struct link_port *lp)
 			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
 			packet_free(pkt);
 		}
+		lane->queued_bytes = 0;
 	}
 	event_cancel(lp->hca->core, &eth->ask_again);
-	eth->asked_until_ps = eth->paused_bytes = 0;
+	eth->asked_until_ps = 0;
 }
 
 bool eth_port_is_quiet(const struct link_port *lp)

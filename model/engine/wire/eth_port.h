@@ -29,6 +29,7 @@ struct eth_lane {
 	uint64_t asked_until_ps;   /* the other end is not to send such frames until then */
 	uint64_t paused_until_ps;  /* the other end has asked this port for it */
 	struct packet_queue queue; /* frames that wait for that time */
+	uint64_t queued_bytes;
 	struct event over;
 	struct event ask_again; /* half of what this port has asked for is over */
 };
@@ -54,7 +55,6 @@ struct eth_port {
 	struct link_port *lp;
 	uint64_t buffered;       /* bytes in the receive buffer */
 	uint64_t turned_ps;      /* frames to the port itself follow one another until then */
-	uint64_t paused_bytes;   /* bytes of frames that wait for the end of a pause */
 	uint64_t asked_until_ps; /* the other end is to be silent until then; 0: it is not */
 	struct event ask_again;
 	struct eth_lane lanes[ETH_PRIORITIES];
@@ -64,7 +64,7 @@ void eth_port_reset(struct eth_port *eth, struct link_port *lp);
 /* As link_port_send(). */
 uint64_t eth_port_send(struct link_port *lp, struct packet *pkt);
 /* As link_port_backlog_ps(). */
-uint64_t eth_port_backlog_ps(const struct link_port *lp);
+uint64_t eth_port_backlog_ps(const struct link_port *lp, unsigned priority);
 /* The frame has left the port at this moment, whatever else is on the line. */
 void eth_port_put(struct link_port *lp, struct packet *pkt);
 /* How long it then takes to the other end of the cable. */

@@ -35,6 +35,8 @@ struct link_lane {
 	uint32_t credits; /* blocks that the peer's buffer has room for from credits_ps on */
 	uint32_t queued_bytes;
 	uint64_t credits_ps;
+	uint64_t
+		credits_due_ps; /* when it gets credits that it has waited for; 0: it has not yet */
 	uint64_t stalled_since_ps; /* since when the first packet has waited */
 	struct event due; /* when the credits for the first packet arrive; they are on their way */
 	bool draining;
@@ -57,9 +59,7 @@ struct link_port {
 	unsigned management_in_use;        /* VL15 packets in the receive buffer */
 	unsigned flying;                   /* packets on their way to this port */
 	struct event_lane arrivals;
-	uint64_t queued_bytes;   /* sum over all lanes */
-	uint64_t credits_due_ps; /* the latest time at which a lane gets credits it waits for */
-	struct packet *held;     /* packets that the fault plan holds back for reordering */
+	struct packet *held; /* packets that the fault plan holds back for reordering */
 	struct link_lane lanes[VLS];
 	struct link_lane turns[VLS]; /* for loopback: packets that this port sends to itself */
 	struct rate_table *rates; /* static_rate.c's, created at the first packet that needs it */

@@ -119,8 +119,8 @@ static void lane_drop(struct link_port *lp, struct link_lane *lane, unsigned vl)
 	}
 	if (lane->queued_bytes)
 		emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
-	lp->queued_bytes -= lane->queued_bytes;
 	lane->queued_bytes = 0;
+	lane->credits_due_ps = 0;
 	event_cancel(lp->hca->core, &lane->due);
 	event_cancel(lp->hca->core, &lane->life);
 }
@@ -132,7 +132,6 @@ void link_lanes_drop(struct link_port *lp)
 		lane_drop(lp, &lp->lanes[vl], vl);
 		lane_drop(lp, &lp->turns[vl], vl);
 	}
-	lp->credits_due_ps = 0;
 	if (lp->config.eth)
 		eth_port_drop(lp);
 }
@@ -399,7 +398,6 @@ static struct packet *lane_shift(struct link_lane *lane, uint64_t at)
 	struct packet *pkt = packet_queue_pop(&lane->queue);
 
 	lane->queued_bytes -= pkt->len;
-	lp->queued_bytes -= pkt->len;
 	if (hca_traces(lp->hca, TP_LINK_QUEUE))
 		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
 	if (!pkt->loopback)
@@ -430,8 +428,7 @@ static void lane_drain(struct link_lane *lane)
 		if (lane->credits_ps > now) {
 			lane->due.job = lane_due;
 			event_set(lp->hca->core, &lane->due, lane->credits_ps);
-			if (lp->credits_due_ps < lane->credits_ps)
-				lp->credits_due_ps = lane->credits_ps;
+			lane->credits_due_ps = lane->credits_ps;
 			break;
 		}
 		lane->credits -= blocks_of(lane->queue.first);
@@ -469,7 +466,6 @@ static uint64_t lane_queue(struct link_port *lp, struct link_lane *lane, struct 
 		emit_queue(lp, pkt->vl, pkt->len, 0);
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
 	lane->queued_bytes += pkt->len;
-	lp->queued_bytes += pkt->len;
 	packet_queue_push(&lane->queue, pkt);
 	if (lane->queue.first != pkt)
 		return now;
@@ -558,16 +554,20 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	return lane_send(lp, &lp->lanes[pkt->vl], pkt);
 }
 
-uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
+uint64_t link_port_backlog_ps(struct hca *hca, unsigned port, unsigned vl)
 {
 	const struct link_port *lp = hca->ports[port - 1];
+	const struct link_lane *lane = &lp->lanes[vl], *turn = &lp->turns[vl];
 	uint64_t now = hca_now(hca), until = lp->busy_until_ps;
 
 	if (__builtin_expect(lp->config.eth != NULL, 0))
-		return eth_port_backlog_ps(lp);
-	if (until < lp->credits_due_ps)
-		until = lp->credits_due_ps;
-	return (until > now ? until - now : 0) + lp->queued_bytes * lp->fs_per_byte / 1000;
+		return eth_port_backlog_ps(lp, vl);
+	if (until < lane->credits_due_ps)
+		until = lane->credits_due_ps;
+	if (until < turn->credits_due_ps)
+		until = turn->credits_due_ps;
+	return (until > now ? until - now : 0) +
+	       (uint64_t)(lane->queued_bytes + turn->queued_bytes) * lp->fs_per_byte / 1000;
 }
 
 /* --- life --- */

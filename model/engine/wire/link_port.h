@@ -93,9 +93,10 @@ uint32_t link_port_speed(struct hca *hca, unsigned port);
  * the port's own is looped back.
  */
 uint64_t link_port_send(struct hca *hca, struct packet *pkt);
-/* How long the port needs, in ps, for the data that waits to be serialised. Senders stop while it
- * is above the parameter link.tx_window. */
-uint64_t link_port_backlog_ps(struct hca *hca, unsigned port);
+/* How long the port needs, in ps, for the data that waits to be serialised and for the packets of this
+ * lane (Ethernet: priority) that wait for credits. Those of other lanes hold up nobody here. Senders
+ * stop while it is above the parameter link.tx_window. */
+uint64_t link_port_backlog_ps(struct hca *hca, unsigned port, unsigned vl);
 /* Frees the buffer space of a received packet and returns its credits to the sender. */
 void link_port_return_credits(struct hca *hca, struct packet *pkt);
 bool link_port_is_quiet(struct hca *hca, unsigned port);

@@ -154,7 +154,7 @@ void scheduler_response(struct hca *hca, unsigned port)
 {
 }
 
-uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
+uint64_t link_port_backlog_ps(struct hca *hca, unsigned port, unsigned vl)
 {
 	return 0;
 }

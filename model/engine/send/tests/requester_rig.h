@@ -290,7 +290,7 @@ void event_queue_qp(struct hca *hca, uint8_t type, uint32_t qpn)
 	rig->event = type;
 }
 
-uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
+uint64_t link_port_backlog_ps(struct hca *hca, unsigned port, unsigned vl)
 {
 	return 0;
 }

@@ -306,7 +306,7 @@ static void one_behind_the_other(void **state)
 
 	assert_int_equal(send(&a, 2, 1), now + serialise_ps(LEN) + TX_LATENCY);
 	send(&a, 2, 2);
-	assert_int_equal(link_port_backlog_ps(&a.hca, 1), 2 * (serialise_ps(LEN) + gap));
+	assert_int_equal(link_port_backlog_ps(&a.hca, 1, 0), 2 * (serialise_ps(LEN) + gap));
 	assert_false(link_port_is_quiet(&b.hca, 1));
 	run_for(CFG_MS(1));
 	assert_int_equal(n_arrivals, 2);
@@ -318,7 +318,7 @@ static void one_behind_the_other(void **state)
 	assert_counter(&a, XMIT_DATA, 2 * (LEN - VCRC_BYTES) / 4);
 	assert_counter(&b, RCV_PKTS, 2);
 	assert_counter(&b, RCV_DATA, 2 * (LEN - VCRC_BYTES) / 4);
-	assert_int_equal(link_port_backlog_ps(&a.hca, 1), 0);
+	assert_int_equal(link_port_backlog_ps(&a.hca, 1, 0), 0);
 }
 
 static void what_a_state_lets_pass(void **state)
@@ -363,7 +363,9 @@ static void waits_for_credits(void **state)
 	run_for(CFG_MS(1));
 	assert_int_equal(n_arrivals, 2);
 	assert_int_equal(a.hca.stats.link_port_credit_stalls, 2);
-	assert_int_equal(link_port_backlog_ps(&a.hca, 1), 2 * LEN * FS_PER_BYTE / 1000);
+	assert_int_equal(link_port_backlog_ps(&a.hca, 1, 0), 2 * LEN * FS_PER_BYTE / 1000);
+	assert_int_equal(link_port_backlog_ps(&a.hca, 1, 1),
+			 0); /* another lane waits for nothing */
 	assert_false(link_port_is_quiet(&a.hca, 1));
 	from = core.now_ps;
 	receiver_frees(0);
