@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A CQ is enlarged and shrunk while it holds completions that nobody has polled and more arrive. No
- * completion is lost or doubled, and their order stays the same. */
+ * completion is lost or doubled, and their order stays the same. Its consumer index has passed the size
+ * of the old queue and of the new one by then. */
 /* behaviours: IBA-11.2.8.3-cq-resize */
 #include "model/interface/commands.h"
 #include "testbench/harm.h"
 
-enum { ROUNDS = 6, BURST = 20 };
+enum {
+	ROUNDS = 6,
+	BURST = 20,
+	TURNS = 4 /* bursts of more completions than the small queue has */
+};
 
 /* The device's own refusal: the command without the driver's look at the queue. */
 static void resize_raw(struct tb *tb, struct tb_end *b, struct drv_cq *cq, unsigned log_size,
@@ -21,9 +26,20 @@ static void resize_raw(struct tb *tb, struct tb_end *b, struct drv_cq *cq, unsig
 								.in_len = sizeof(ctx)}));
 }
 
+/* A burst of completions, each polled. */
+static void burst(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+		  struct drv_qp *y, struct drv_cq *cq, unsigned wr_id)
+{
+	recv_on(b, y, .wr_id = wr_id, .len = 0, .repeat = BURST);
+	send_on(a, x, .len = 0, .repeat = BURST);
+	expect_cqes(a, BURST);
+	for (unsigned n = 0; n < BURST && still_right(); n++)
+		expect_cqe(b, .cq = cq, .wr_id = wr_id + n);
+}
+
 /* A resize that the device refuses changes nothing: the CQ goes on with the buffer that it has, beyond its end. */
 SCENARIO(cq_resize_refused, "the device refuses to resize a CQ, which goes on as it is",
-	 .any_packets = true, .of_mlx4 = "a command that resizes")
+	 .any_packets = true, .of_mlx4 = "command that resizes")
 {
 	static const unsigned sizes[] = {7, 500};
 	struct drv_cq *cq = new_cq(b, 63, 0);
@@ -43,13 +59,8 @@ SCENARIO(cq_resize_refused, "the device refuses to resize a CQ, which goes on as
 		for (unsigned n = 0; n < 3; n++)
 			expect_cqe(b, .cq = cq, .wr_id = wr_id + n);
 		wr_id += 100;
-		for (unsigned round = 0; round < ROUNDS && still_right(); round++, wr_id += 100) {
-			recv_on(b, y, .wr_id = wr_id, .len = 0, .repeat = BURST);
-			send_on(a, x, .len = 0, .repeat = BURST);
-			expect_cqes(a, BURST);
-			for (unsigned n = 0; n < BURST && still_right(); n++)
-				expect_cqe(b, .cq = cq, .wr_id = wr_id + n);
-		}
+		for (unsigned round = 0; round < ROUNDS && still_right(); round++, wr_id += 100)
+			burst(tb, a, b, x, y, cq, wr_id);
 		must(drv_cq_resize(cq, 100 + i));
 		expect_equal(drv_cq_entries(cq), 127);
 		must(drv_cq_resize(cq, 63));
@@ -106,6 +117,8 @@ SCENARIO(cq_resize, "a CQ is resized with completions in it, under load")
 	if (!still_right())
 		return;
 	for (unsigned round = 0; round < ROUNDS && still_right(); round++) {
+		for (unsigned turn = 0; turn < TURNS && still_right(); turn++)
+			burst(tb, a, b, x, y, cq, 1000 + turn * BURST);
 		recv_on(b, y, .wr_id = round * 100, .len = 16, .repeat = BURST);
 		send_on(a, x, .len = 16, .repeat = BURST / 2);
 		if (round % 2)

@@ -140,7 +140,7 @@ static int program(void *arg)
 }
 
 SCENARIO(process_takes_late, "an event is taken while its object is being destroyed",
-	 .no_qps = true, .any_packets = true, .of_mlx4 = "the time that a command takes")
+	 .no_qps = true, .any_packets = true, .of_mlx4 = "time that a command takes")
 {
 	expect_exit(start_process(a, program, NULL), 0);
 }

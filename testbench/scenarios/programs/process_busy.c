@@ -195,7 +195,7 @@ static int program(void *arg)
 }
 
 SCENARIO(process_busy, "an object is destroyed while another thread is inside a call for it",
-	 .no_qps = true, .of_mlx4 = "the time that a command takes")
+	 .no_qps = true, .of_mlx4 = "time that a command takes")
 {
 	expect_exit(start_process(a, program, NULL), 0);
 }

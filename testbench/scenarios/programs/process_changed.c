@@ -227,7 +227,7 @@ static int program(void *arg)
 }
 
 SCENARIO(process_changed, "what a process changes of a region and of a CQ holds at once",
-	 .no_qps = true, .any_packets = true, .of_mlx4 = "the moderation of a CQ")
+	 .no_qps = true, .any_packets = true, .of_mlx4 = "moderation of a CQ")
 {
 	bool of_cq[] = {false, true};
 
