@@ -259,7 +259,7 @@
 	  "time in the receive side of the link and physical layer", \
 	  "assumption: deserialiser and block lock") \
 	P(link, tx_window, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_MS(1), \
-	  "senders wait while a port has packets queued for longer than this", \
+	  "senders wait while a port has packets queued for longer than this, or their virtual lane has", \
 	  "assumption: covers the round trip of a payload DMA read") \
 	P(link, hoq_life, TIMEOUT, CFG_US(16777), 0, CFG_S(100), \
 	  "a packet that waits this long for credits is dropped; 0: never", \
