@@ -35,8 +35,7 @@ struct link_lane {
 	uint32_t credits; /* blocks that the peer's buffer has room for from credits_ps on */
 	uint32_t queued_bytes;
 	uint64_t credits_ps;
-	uint64_t
-		credits_due_ps; /* when it gets credits that it has waited for; 0: it has not yet */
+	uint64_t credits_due_ps;   /* when the credits arrive that it last waited for */
 	uint64_t stalled_since_ps; /* since when the first packet has waited */
 	struct event due; /* when the credits for the first packet arrive; they are on their way */
 	bool draining;
