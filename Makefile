@@ -140,13 +140,13 @@ ENTERED := -fno-inline --param tsan-instrument-func-entry-exit=1
 # mlx4 tells which of its functions run, also those that were inlined: a helper that computes accesses no memory.
 VISITED := -finstrument-functions -finstrument-functions-exclude-file-list=model/,host_driver/platform.h,/usr/
 called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/% host_driver/net/%,$(src-y)))
-software-out := $(call obj,$(filter host_driver/rvt/% host_driver/ipath/%,$(src-y)))
+software-out := $(call obj,$(filter host_driver/rvt/% host_driver/ipath/% host_driver/iwarp/%,$(src-y)))
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) $(if $(filter host_driver/mlx4/%,$<),$(VISITED),$(ENTERED)) -c -o $@ $<
 
-# A transport in software tells of its functions as the layers above do, but for this: a helper that only computes is told, too.
+# A transport in software, iWARP's too, tells of its functions as the layers above do, but for this: a helper that only computes is told, too.
 $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(software-out)): $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)

@@ -101,8 +101,8 @@ bool checker_in_driver(const void *pc)
 }
 
 /* The parts of the driver that are built with call-outs. */
-static const char *const rooms[] = {"mlx4/", "drv/", "core/", "uverbs/",
-				    "cm/",   "sm/",  "rvt/",  "ipath/"};
+static const char *const rooms[] = {"mlx4/", "drv/", "core/",  "uverbs/", "cm/",
+				    "sm/",   "rvt/", "ipath/", "iwarp/"};
 enum { ROOM_MLX4, ROOM_NONE = ARRAY_SIZE(rooms) };
 
 static unsigned room_find(const void *pc)

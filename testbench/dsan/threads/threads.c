@@ -13,6 +13,8 @@ enum { HOSTS = 2, RUNNERS = 1 << 12 /* a power of two */ };
 
 /* Memory of the driver belongs to no host, and one process runs one simulation. */
 static struct runner *runners[RUNNERS]; /* by number of the thread */
+/* Events of the simulation have no thread: software without a device, such as host_driver/iwarp, runs in them. */
+static struct runner of_events;
 static struct {
 	struct checker *c;
 	const struct platform_ops *ops; /* the host's own */
@@ -207,8 +209,10 @@ static void on_enter(void *ctx, const void *pc)
 {
 	struct runner *r = runner_now();
 
-	if (!r)
+	if (!r) {
+		entered_note(&of_events, pc);
 		return;
+	}
 	stored(r);
 	if (!r->asked)
 		trail_begin();
@@ -456,6 +460,7 @@ void threads_leave(struct platform *p)
 	counts_forget();
 	setters_forget();
 	newest = NULL;
+	of_events = (struct runner){0};
 	for (unsigned i = 0; i < RUNNERS; i++) {
 		free(runners[i]);
 		runners[i] = NULL;
