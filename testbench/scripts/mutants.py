@@ -10,6 +10,9 @@ make mutants: puts one mistake at a time into a copy of the host driver, and see
     mutants.py run --rows FILE                                 rows of FILE and none of ours; each runs all scenarios that reach
                                                                the function with the mistake, and any rule names it
 
+A row in host_driver/iwarp runs the scenarios of testbench/scenarios/iwarp in place of the common ones, and all unit tests of
+host_driver/iwarp if it names none.
+
 A mutant is found when a run fails, and named when the first lines printed hold one of its rules and one of its functions.
 It is misnamed when it is found without being named, and missed when every run passes.
 A run that does not end counts as found only if it tells a guest error when it is interrupted, or what it waits for in vain.
@@ -38,6 +41,7 @@ ROWS = pathlib.Path("testbench/mutants")
 RULES = pathlib.Path("model/interface/rules.h")
 BUILD = pathlib.Path(os.environ.get("O", "build"))
 SOFTWARE = ("host_driver/rvt/", "host_driver/ipath/")
+IWARP = "host_driver/iwarp/"
 TREE = ["Makefile", "fw", "host_driver", "model", "testbench", "traces", "configs"]  # what a build and a run read
 FIRST_LINES = 12  # what a person reads before anything else
 RUN_SECONDS = 60  # a run that takes longer hangs
@@ -168,10 +172,22 @@ def is_software(mutant):
     return mutant.said["file"].startswith(SOFTWARE)
 
 
+def is_iwarp(mutant):
+    """Whether the mistake is in connections over TCP, where no device takes part."""
+    return mutant.said["file"].startswith(IWARP)
+
+
+def common_of(mutant):
+    """The scenarios that run after those of a row."""
+    if is_software(mutant):
+        return software_scenarios()
+    return iwarp_scenarios() if is_iwarp(mutant) else COMMON
+
+
 def scenario_runs(mutant):
     """With the driver's checker (testbench/dsan) where this build has it: it finds all that hcasim finds, and more."""
     program = checked_program()
-    names = mutant.said["run"].split() + (mutant.chosen or (software_scenarios() if is_software(mutant) else COMMON))
+    names = mutant.said["run"].split() + (mutant.chosen or common_of(mutant))
     devices = ["-s", "hca0.personality=ipath", "-s", "hca1.personality=ipath"] if is_software(mutant) else []
     return {s: [str(program), "run", s, *devices, "--trace", "log", "-o", "out"] for s in dict.fromkeys(names)}
 
@@ -182,8 +198,15 @@ def software_scenarios():
     return [row[0] for row in rows if row[1:] == ["sw-sw"]]
 
 
+def iwarp_scenarios():
+    return scenarios_of(sorted(pathlib.Path("testbench/scenarios/iwarp").glob("*.c")))
+
+
 def unit_runs(mutant):
-    return {t: [f"{BUILD}/{t}"] for t in mutant.said["unit"].split()}
+    tests = mutant.said["unit"].split()
+    if not tests and is_iwarp(mutant):
+        tests = [str(p.with_suffix("")) for p in sorted(pathlib.Path(IWARP, "tests").glob("*_test.c"))]
+    return {t: [f"{BUILD}/{t}"] for t in tests}
 
 
 def explore_runs(mutant):
@@ -195,8 +218,12 @@ def explore_runs(mutant):
 def scenarios_in(folders):
     """Those of this device, in these folders of testbench/scenarios or in all; not the benchmarks, which do for long what others do, too."""
     paths = sorted(pathlib.Path("testbench/scenarios").glob("*/*.c"))
-    named = (re.findall(r"^SCENARIO\((\w+)", p.read_text(), re.M) for p in paths if p.parent.name != "iwarp" and (not folders or p.parent.name in folders))
-    return [name for name in itertools.chain.from_iterable(named) if not name.startswith("bench_")]
+    names = scenarios_of(p for p in paths if p.parent.name != "iwarp" and (not folders or p.parent.name in folders))
+    return [name for name in names if not name.startswith("bench_")]
+
+
+def scenarios_of(paths):
+    return [name for p in paths for name in re.findall(r"^SCENARIO\((\w+)", p.read_text(), re.M)]
 
 
 def reached_make(scenario, kept):
@@ -473,9 +500,13 @@ def scenarios_choose(rows, asked):
     """The scenarios that reach the function with the mistake run. All do where that is not known: not in a function, or in one
     that accesses no memory."""
     rows = [row for row in rows if not is_software(row)]  # what reaches the drivers of the others is not asked
+    scenarios_reach([row for row in rows if is_iwarp(row)], iwarp_scenarios(), asked)
+    scenarios_reach([row for row in rows if not is_iwarp(row)], scenarios_in(folders_of(asked)), asked)
+
+
+def scenarios_reach(rows, names, asked):
     if not rows:
         return
-    names = scenarios_in(folders_of(asked))
     reached = reached_by(names, max(1, asked.jobs), asked.dir)
     for row in rows:
         functions = row.functions(pathlib.Path(row.said["file"]).read_text())
