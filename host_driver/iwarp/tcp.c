@@ -11,6 +11,7 @@ enum {
 	TCP_MSS = 1460,
 	TCP_WINDOW = 65535,
 	TCP_TRIES = 6,
+	TCP_PROBE = 1, /* bytes that are sent into a closed window */
 	TCP_FIRST_PORT = 49152,
 };
 
@@ -78,26 +79,36 @@ static bool before(uint32_t a, uint32_t b)
 
 /* --- segments out --- */
 
+void tcp_segment_next(const struct iw_stream *s, struct tcp_segment *segment)
+{
+	*segment = (struct tcp_segment){
+		.from_ip = s->host->ip,
+		.to_ip = s->peer.ip,
+		.from_port = s->port,
+		.to_port = s->peer.port,
+		.seq = s->nxt,
+		.ack = s->rcv_nxt,
+		.flags = TCP_ACK,
+		.window = TCP_WINDOW,
+	};
+}
+
 static void segment_send(struct iw_stream *s, uint8_t flags, uint32_t seq, const uint8_t *payload,
 			 size_t n)
 {
 	uint8_t frame[TCP_HEADERS + TCP_MSS];
 	struct tcp_host *host = s->host;
-	const struct tcp_segment segment = {
-		.from_ip = host->ip,
-		.to_ip = s->peer.ip,
-		.from_port = s->port,
-		.to_port = s->peer.port,
-		.seq = seq,
-		.ack = flags & TCP_ACK ? s->rcv_nxt : 0,
-		.flags = flags,
-		.window = TCP_WINDOW,
-		.mss = flags & TCP_SYN ? TCP_MSS : 0,
-		.ip_id = host->ip_id++,
-		.payload = payload,
-		.len = n,
-	};
+	struct tcp_segment segment;
 
+	tcp_segment_next(s, &segment);
+	segment.seq = seq;
+	if (!(flags & TCP_ACK))
+		segment.ack = 0;
+	segment.flags = flags;
+	segment.mss = flags & TCP_SYN ? TCP_MSS : 0;
+	segment.ip_id = host->ip_id++;
+	segment.payload = payload;
+	segment.len = n;
 	host->ops->send(host, frame, tcp_frame_put(frame, host->peer_mac, host->mac, &segment));
 }
 
@@ -147,7 +158,8 @@ static void data_send(struct iw_stream *s)
 		s->fin_sent = true;
 		s->nxt++;
 	}
-	if (s->nxt != s->una && s->timer.due_ps == IW_NEVER)
+	/* what a closed window holds back needs the timer, too: the segment that opens it may be lost */
+	if ((s->nxt != s->una || s->n_data) && s->timer.due_ps == IW_NEVER)
 		timer_start(s);
 }
 
@@ -211,6 +223,8 @@ static void timed_out(void *arg)
 	} else {
 		s->nxt = s->una;
 		s->fin_sent = false;
+		if (!s->window)
+			s->window = TCP_PROBE;
 		data_send(s);
 		timer_start(s);
 	}
@@ -372,10 +386,16 @@ static void ack_take(struct iw_stream *s, const struct tcp_segment *in)
 {
 	uint32_t n;
 
-	s->window = in->window;
-	if (!(in->flags & TCP_ACK) || !before(s->una, in->ack) || before(s->nxt, in->ack))
+	if (!(in->flags & TCP_ACK) || before(in->ack, s->una) || before(s->nxt, in->ack))
 		return;
+	s->window = in->window;
 	n = in->ack - s->una;
+	if (!n) {
+		if (!s->window)
+			s->tries = 0; /* it is there, and has no room */
+		data_send(s);
+		return;
+	}
 	if (s->fin_sent && n > s->n_data) {
 		s->fin_acked = true;
 		s->una++;

@@ -2,7 +2,7 @@
 /*
  * A small TCP for simulated hosts, as a stream (stream.h) over an Ethernet link. It has the MSS
  * option, cumulative ACKs, a window of 64 KiB, FIN with half-close, RST, and a fixed timeout of
- * 200 ms that doubles, six times. A segment out of order is dropped. It has no SACK, scaling,
+ * 200 ms that doubles, six times. It probes a window that stays closed. A segment out of order is dropped. It has no SACK, scaling,
  * timestamps, congestion control or TIME-WAIT; Linux's TCP is the other stream (socket.h).
  */
 #ifndef HOST_DRIVER_IWARP_TCP_H
@@ -37,6 +37,8 @@ struct tcp_host {
 void tcp_host_begin(struct tcp_host *host, const struct tcp_link_ops *ops, unsigned index);
 /* Frees streams and listeners without a word. */
 void tcp_host_end(struct tcp_host *host);
+/* For tests: the segment without data that this stream would send now. */
+void tcp_segment_next(const struct iw_stream *stream, struct tcp_segment *segment);
 /* A frame has arrived. What is not for this host, or damaged, is dropped. */
 void tcp_host_frame(struct tcp_host *host, const uint8_t *frame, size_t n);
 
