@@ -23,6 +23,8 @@
 #define TESTBENCH_IWARP_H
 
 #include "host_driver/iwarp/iw_cm.h"
+#include "host_driver/iwarp/rdmap.h"
+#include "host_driver/iwarp/tcp_frame.h"
 #include "testbench/scenario.h"
 
 #include <errno.h>
@@ -68,6 +70,37 @@ void tb_iw_refuse(struct tb *tb, const char *here, struct tb_iw *iw, const void 
 void tb_iw_recv(struct tb *tb, const char *here, struct tb_iw *iw);
 #define iw_hang_up(iw) tb_must(tb, TB_HERE, "iw_disconnect", iw_disconnect(tb_iw_id(iw)), 0)
 struct iw_cm_id *tb_iw_id(struct tb_iw *iw);
+/* The user gives the connection up: nothing of it is told any more. */
+#define iw_forget(iw) tb_iw_forget(tb, TB_HERE, iw)
+void tb_iw_forget(struct tb *tb, const char *here, struct tb_iw *iw);
+
+/* What a user does in the handler of an event or of a completion, before the handler returns. SEND sends "again". */
+enum tb_iw_act { IW_DO_NOTHING, IW_DO_SEND, IW_DO_RECV, IW_DO_HANG_UP, IW_DO_FORGET, IW_DO_BREAK, IW_DO_TAKE, IW_DO_REFUSE };
+
+/* iw_within(client, CONNECT_REPLY, IW_DO_HANG_UP): when that event comes next. */
+#define iw_within(iw, type, act) tb_iw_within(tb, TB_HERE, iw, IW_EVENT_##type, act)
+void tb_iw_within(struct tb *tb, const char *here, struct tb_iw *iw, enum iw_event_type type, enum tb_iw_act act);
+/* In the handler of the next completion, of a send or a receive. */
+#define iw_within_completion(iw, act) tb_iw_within_completion(tb, TB_HERE, iw, act)
+void tb_iw_within_completion(struct tb *tb, const char *here, struct tb_iw *iw, enum tb_iw_act act);
+/* In the handler of each CONNECT_REQUEST from now on. */
+#define iw_within_request(end, act) tb_iw_within_request(tb, TB_HERE, end, act)
+void tb_iw_within_request(struct tb *tb, const char *here, struct tb_end *end, enum tb_iw_act act);
+
+/* A DDP segment that this end sends by hand. No word has to expect it. */
+struct tb_ddp {
+	int64_t ddp, rdmap; /* versions [1] */
+	int64_t tagged;     /* [as the opcode is; false: there is no such opcode] */
+	bool last;          /* [true] */
+	int64_t qn;         /* of an untagged one [of the opcode; 0: there is no such opcode] */
+	uint32_t msn, mo;   /* of an untagged one [1, 0] */
+	const char *text;   /* behind the header [no byte] */
+};
+
+/* inject_ddp(client, RDMAP_SEND, .msn = 2, .last = false, .text = "half") */
+#define inject_ddp(iw, opcode, ...) \
+	tb_inject_ddp(tb, TB_HERE, iw, opcode, &(const struct tb_ddp){.ddp = 1, .rdmap = 1, .tagged = TB_ANY, .last = true, .qn = TB_ANY, .msn = 1, __VA_ARGS__})
+void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned opcode, const struct tb_ddp *ddp);
 
 /* The next event of the connection. */
 #define TB_IW_EVENT(...) (&(const struct tb_iw_event){.pdata_len = TB_ANY, .ird = TB_ANY, .ord = TB_ANY, __VA_ARGS__})
@@ -86,12 +119,14 @@ void tb_expect_silence(struct tb *tb, const char *here, uint64_t ps);
 /* --- the network --- */
 
 enum tb_eth_kind { ETH_ANY, ETH_SYN, ETH_FIN, ETH_DATA };
-enum tb_eth_action { ETH_DROP = 1, ETH_DUPLICATE };
+enum tb_eth_action { ETH_DROP = 1, ETH_DUPLICATE, ETH_DELAY, ETH_CORRUPT };
 
 struct tb_eth_fault {
 	enum tb_eth_action action;
 	enum tb_eth_kind kind;
 	unsigned nth; /* of its kind, from now on [1] */
+	uint64_t by;  /* ETH_DELAY: how much later it arrives; those behind it may come first */
+	unsigned at;  /* ETH_CORRUPT: the byte of the frame that is wrong */
 };
 
 /* drop_frame(a_to_b, ETH_SYN), drop_frame(a_to_b, ETH_DATA, .nth = 2). It must strike. */
@@ -99,7 +134,23 @@ struct tb_eth_fault {
 	tb_eth_fault(tb, TB_HERE, direction, &(const struct tb_eth_fault){.action = ETH_DROP, .kind = kind_, .nth = 1, __VA_ARGS__})
 #define duplicate_frame(direction, kind_, ...) \
 	tb_eth_fault(tb, TB_HERE, direction, &(const struct tb_eth_fault){.action = ETH_DUPLICATE, .kind = kind_, .nth = 1, __VA_ARGS__})
+#define delay_frame(direction, kind_, ps, ...) \
+	tb_eth_fault(tb, TB_HERE, direction, &(const struct tb_eth_fault){.action = ETH_DELAY, .kind = kind_, .nth = 1, .by = ps, __VA_ARGS__})
+#define corrupt_frame(direction, kind_, byte, ...) \
+	tb_eth_fault(tb, TB_HERE, direction, &(const struct tb_eth_fault){.action = ETH_CORRUPT, .kind = kind_, .nth = 1, .at = byte, __VA_ARGS__})
 void tb_eth_fault(struct tb *tb, const char *here, enum tb_direction direction, const struct tb_eth_fault *fault);
+
+/* A TCP segment that the end sends by hand, without its TCP. */
+struct tb_segment {
+	int32_t seq, ack; /* beside those that its TCP would send now */
+	uint8_t flags;    /* [TCP_ACK] */
+	uint16_t window;  /* [65535] */
+	const char *text; /* [no byte] */
+};
+
+/* inject_segment(server, .window = 0) */
+#define inject_segment(iw, ...) tb_inject_segment(tb, TB_HERE, iw, &(const struct tb_segment){.flags = TCP_ACK, .window = 65535, __VA_ARGS__})
+void tb_inject_segment(struct tb *tb, const char *here, struct tb_iw *iw, const struct tb_segment *segment);
 /* Segments of that end have at most this many bytes from now on; 0: the MSS. */
 #define cut_segments(end, bytes) tb_cut_segments(tb, TB_HERE, end, bytes)
 void tb_cut_segments(struct tb *tb, const char *here, struct tb_end *end, unsigned bytes);

@@ -274,6 +274,11 @@ void iw_stream_break(struct iw_cm_id *id, bool reset)
 		id->host->net->ops->half_close(id->stream);
 }
 
+struct iw_stream *iw_stream_of(struct iw_cm_id *id)
+{
+	return id->stream;
+}
+
 void iw_query(const struct iw_cm_id *id, struct iw_query *query)
 {
 	*query = (struct iw_query){

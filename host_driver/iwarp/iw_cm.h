@@ -194,6 +194,10 @@ void iw_destroy(struct iw_cm_id *id);
 
 /* For tests: resets the stream, or ends the own direction, as if TCP had done so by itself. */
 void iw_stream_break(struct iw_cm_id *id, bool reset);
+/* For tests: sends these bytes as the ULPDU of an FPDU, whatever they are. -ENOTCONN. */
+int iw_ulpdu_send(struct iw_cm_id *id, const uint8_t *ulpdu, size_t n);
+/* NULL: it has none. */
+struct iw_stream *iw_stream_of(struct iw_cm_id *id);
 
 /* The bytes are copied. Before the peer may be sent to, a SEND waits. -EMSGSIZE: more than one
  * FPDU. -ENOTCONN. */

@@ -167,6 +167,22 @@ static bool may_post(const struct iw_cm_id *id)
 	return id->state == IW_FPDU || id->state == IW_WAIT_FPDU || id->state == IW_WAIT_RTR;
 }
 
+int iw_ulpdu_send(struct iw_cm_id *id, const uint8_t *ulpdu, size_t n)
+{
+	uint8_t *fpdu;
+	int ret;
+
+	if (!may_post(id) || !id->stream)
+		return -ENOTCONN;
+	fpdu = drv_calloc(1, mpa_fpdu_room(n));
+	if (!fpdu)
+		return -ENOMEM;
+	ret = id->host->net->ops->send(id->stream, fpdu, mpa_fpdu_put(&id->tx, fpdu, ulpdu, n));
+	id->sent_fpdu = true;
+	free(fpdu);
+	return ret;
+}
+
 int iw_post_send(struct iw_cm_id *id, uint64_t wr_id, const uint8_t *bytes, size_t n)
 {
 	struct iw_work *work;

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TEXT_CHARS = 256, RECV_BYTES = 256, WAIT_S = 60, SAID_CHARS = 280 };
+enum { TEXT_CHARS = 288, RECV_BYTES = 256, WAIT_S = 60, SAID_CHARS = 280 };
 
 /* Something that the body must expect, in the order in which it came. */
 struct note {
@@ -32,6 +32,8 @@ struct tb_iw {
 	struct iw_side *side;
 	struct iw_cm_id *id; /* NULL: rejected */
 	struct drv_list events, texts, receives;
+	/* what the user does within its handlers */
+	enum tb_iw_act within[IW_EVENT_COUNT], within_completion;
 };
 
 struct iw_side {
@@ -43,6 +45,7 @@ struct iw_side {
 	struct drv_list messages; /* that it has sent */
 	struct drv_list requests; /* struct tb_iw that no word has taken */
 	struct drv_list connections;
+	enum tb_iw_act within_request;
 	struct iw_timer *timers;
 	struct event due;
 };
@@ -98,7 +101,11 @@ static struct event_core *core_of(const struct iw_side *side)
 static void link_send(struct tcp_host *tcp, const uint8_t *frame, size_t n)
 {
 	struct iw_side *side = side_of(tcp);
+	const char *wrong = ethernet_frame_wrong(frame, n);
 
+	if (wrong)
+		tb_failf(side->all->tb, side->all->tb->here, "%s in each frame of %s", wrong,
+			 side->end->name);
 	if (ethernet_send(side->all->ethernet, side->end->index, frame, n))
 		tb_failf(side->all->tb, side->all->tb->here, "memory for a frame");
 }
@@ -223,9 +230,63 @@ static void event_note(struct tb_iw *iw, const struct iw_event *event)
 	n->event.pdata = n->pdata;
 }
 
+static void receive_post(struct tb *tb, const char *here, struct tb_iw *iw)
+{
+	struct receive *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		tb_failf(tb, here, "memory for a receive");
+		return;
+	}
+	drv_list_add(&iw->receives, &r->link);
+	tb_must(tb, here, "iw_post_recv", iw_post_recv(iw->id, 0, r->bytes, sizeof(r->bytes)), 0);
+}
+
+/* Within a handler. */
+static void act(struct tb_iw *iw, enum tb_iw_act *planned)
+{
+	static const char again[] = "again";
+	struct tb *tb = iw->side->all->tb;
+	const enum tb_iw_act what = *planned;
+	struct iw_cm_id *id = iw->id;
+
+	*planned = IW_DO_NOTHING;
+	if (what == IW_DO_FORGET || what == IW_DO_REFUSE)
+		iw->id = NULL;
+	switch (what) {
+	case IW_DO_NOTHING:
+		break;
+	case IW_DO_SEND:
+		tb_must(tb, tb->here, "iw_post_send",
+			iw_post_send(id, 0, (const uint8_t *)again, strlen(again)), 0);
+		break;
+	case IW_DO_RECV:
+		receive_post(tb, tb->here, iw);
+		break;
+	case IW_DO_HANG_UP:
+		tb_must(tb, tb->here, "iw_disconnect", iw_disconnect(id), 0);
+		break;
+	case IW_DO_FORGET:
+		iw_destroy(id);
+		break;
+	case IW_DO_BREAK:
+		iw_stream_break(id, true);
+		break;
+	case IW_DO_TAKE:
+		tb_must(tb, tb->here, "iw_accept", iw_accept(id, NULL, 0), 0);
+		break;
+	case IW_DO_REFUSE:
+		tb_must(tb, tb->here, "iw_reject", iw_reject(id, NULL, 0), 0);
+		break;
+	}
+}
+
 static void event_of_connection(void *arg, const struct iw_event *event)
 {
-	event_note(arg, event);
+	struct tb_iw *iw = arg;
+
+	event_note(iw, event);
+	act(iw, &iw->within[event->type]);
 }
 
 static void completed(void *arg, struct iw_cm_id *id, const struct iw_completion *c)
@@ -234,16 +295,15 @@ static void completed(void *arg, struct iw_cm_id *id, const struct iw_completion
 	struct receive *r;
 	struct note *n;
 
-	if (!c->receive)
-		return;
-	r = container_of(iw->receives.next, struct receive, link);
-	drv_list_del(&r->link);
-	if (!c->status) {
-		n = note_add(iw->side->all, &iw->texts);
+	if (c->receive) {
+		r = container_of(iw->receives.next, struct receive, link);
+		drv_list_del(&r->link);
+		n = c->status ? NULL : note_add(iw->side->all, &iw->texts);
 		if (n)
 			snprintf(n->text, sizeof(n->text), "%.*s", (int)c->len, r->bytes);
+		free(r);
 	}
-	free(r);
+	act(iw, &iw->within_completion);
 }
 
 static const struct iw_cm_user connection_user = {
@@ -255,6 +315,7 @@ static void event_of_listener(void *arg, const struct iw_event *event)
 {
 	struct iw_side *side = arg;
 	struct tb_iw *iw = iw_new(side, event->id);
+	enum tb_iw_act within = side->within_request;
 
 	if (!iw) {
 		iw_destroy(event->id);
@@ -263,6 +324,7 @@ static void event_of_listener(void *arg, const struct iw_event *event)
 	drv_list_add(&side->requests, &iw->link);
 	iw_user_set(event->id, &connection_user, iw);
 	event_note(iw, event);
+	act(iw, &within);
 }
 
 static const struct iw_cm_user listener_user = {.event = event_of_listener};
@@ -465,17 +527,88 @@ void tb_iw_refuse(struct tb *tb, const char *here, struct tb_iw *iw, const void 
 
 void tb_iw_recv(struct tb *tb, const char *here, struct tb_iw *iw)
 {
-	struct receive *r;
+	if (tb_go(tb, here))
+		receive_post(tb, here, iw);
+}
+
+void tb_iw_forget(struct tb *tb, const char *here, struct tb_iw *iw)
+{
+	if (!tb_go(tb, here))
+		return;
+	iw_destroy(iw->id);
+	iw->id = NULL;
+}
+
+void tb_iw_within(struct tb *tb, const char *here, struct tb_iw *iw, enum iw_event_type type,
+		  enum tb_iw_act what)
+{
+	if (tb_go(tb, here))
+		iw->within[type] = what;
+}
+
+void tb_iw_within_completion(struct tb *tb, const char *here, struct tb_iw *iw, enum tb_iw_act what)
+{
+	if (tb_go(tb, here))
+		iw->within_completion = what;
+}
+
+void tb_iw_within_request(struct tb *tb, const char *here, struct tb_end *end, enum tb_iw_act what)
+{
+	struct iw_side *side;
 
 	if (!tb_go(tb, here))
 		return;
-	r = calloc(1, sizeof(*r));
-	if (!r) {
-		tb_failf(tb, here, "memory for a receive");
+	side = side_get(tb, end);
+	if (side)
+		side->within_request = what;
+}
+
+void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned opcode,
+		   const struct tb_ddp *ddp)
+{
+	enum { CONTROL, OPCODE, QN = 6, TAGGED = 0x80, RDMAP_SHIFT = 6 };
+	const bool known = opcode < RDMAP_OPCODE_COUNT;
+	const bool tagged = ddp->tagged == TB_ANY ? known && rdmap_tagged(opcode) : ddp->tagged;
+	uint8_t ulpdu[RDMAP_HEAD_MAX + TEXT_CHARS];
+	size_t n;
+
+	if (!tb_go(tb, here))
 		return;
-	}
-	drv_list_add(&iw->receives, &r->link);
-	tb_must(tb, here, "iw_post_recv", iw_post_recv(iw->id, 0, r->bytes, sizeof(r->bytes)), 0);
+	n = rdmap_put(ulpdu, &(const struct rdmap_message){
+				     .opcode = tagged                           ? RDMAP_WRITE
+					       : known && !rdmap_tagged(opcode) ? opcode
+										: RDMAP_SEND,
+				     .last = ddp->last,
+				     .stag = 1,
+				     .msn = ddp->msn,
+				     .mo = ddp->mo,
+				     .payload = (const uint8_t *)ddp->text,
+				     .len = ddp->text ? strlen(ddp->text) : 0,
+			     });
+	ulpdu[CONTROL] = (uint8_t)((ulpdu[CONTROL] & ~3) | ddp->ddp);
+	ulpdu[OPCODE] = (uint8_t)(ddp->rdmap << RDMAP_SHIFT | opcode);
+	if (!tagged && ddp->qn != TB_ANY)
+		ulpdu[QN + 3] = (uint8_t)ddp->qn;
+	tb_must(tb, here, "iw_ulpdu_send", iw_ulpdu_send(iw->id, ulpdu, n), 0);
+}
+
+void tb_inject_segment(struct tb *tb, const char *here, struct tb_iw *iw,
+		       const struct tb_segment *segment)
+{
+	uint8_t frame[TCP_HEADERS + TEXT_CHARS];
+	struct tcp_host *tcp = &iw->side->tcp;
+	struct tcp_segment s;
+
+	if (!tb_go(tb, here))
+		return;
+	tcp_segment_next(iw_stream_of(iw->id), &s);
+	s.seq += (uint32_t)segment->seq;
+	s.ack += (uint32_t)segment->ack;
+	s.flags = segment->flags;
+	s.window = segment->window;
+	s.payload = (const uint8_t *)segment->text;
+	s.len = segment->text ? strlen(segment->text) : 0;
+	link_send(tcp, frame, tcp_frame_put(frame, tcp->peer_mac, tcp->mac, &s));
 }
 
 static bool has_some(struct tb *tb, void *list)

@@ -130,25 +130,26 @@ static bool is_kind(const struct tcp_segment *s, enum tb_eth_kind kind)
 }
 
 /* What happens to this frame: the first plan whose turn it is. */
-static int fault_take(struct ethernet *e, unsigned host, const uint8_t *frame, size_t n)
+static struct tb_eth_fault fault_take(struct ethernet *e, unsigned host, const uint8_t *frame,
+				      size_t n)
 {
 	struct tcp_segment segment;
-	int action = 0;
+	struct tb_eth_fault fault = {0};
 
 	if (tcp_frame_get(frame, n, &segment))
-		return 0;
-	for (struct planned **p = &e->planned; *p && !action;) {
+		return fault;
+	for (struct planned **p = &e->planned; *p && !fault.action;) {
 		struct planned *plan = *p;
 
 		if (plan->host == host && is_kind(&segment, plan->fault.kind) &&
 		    ++plan->seen >= plan->fault.nth) {
-			action = (int)plan->fault.action;
+			fault = plan->fault;
 			planned_free(p);
 		} else {
 			p = &plan->next;
 		}
 	}
-	return action;
+	return fault;
 }
 
 static void emit(struct ethernet *e, enum trace_point point, unsigned host, uint64_t time_ps,
@@ -178,8 +179,12 @@ static void arrived(struct event *ev)
 }
 
 static int frame_go(struct ethernet *e, unsigned host, const uint8_t *bytes, size_t n,
-		    const char *fault, bool lost)
+		    const struct tb_eth_fault *fault)
 {
+	static const char *const names[] = {[ETH_DROP] = "drop",
+					    [ETH_DUPLICATE] = "duplicate",
+					    [ETH_DELAY] = "delay",
+					    [ETH_CORRUPT] = "corrupt"};
 	const struct sim_params *params = &e->machine->config->sim;
 	const uint64_t now = e->machine->core.now_ps,
 		       took = (n + ETH_OVERHEAD) * BITS * PS_PER_S / params->ethernet_rate;
@@ -189,31 +194,61 @@ static int frame_go(struct ethernet *e, unsigned host, const uint8_t *bytes, siz
 		return -ENOMEM;
 	f->e = e;
 	f->from = host;
-	f->fault = fault;
+	f->fault = names[fault->action];
 	f->n = n;
 	memcpy(f->bytes, bytes, n);
+	if (fault->action == ETH_CORRUPT && fault->at < n)
+		f->bytes[fault->at] ^= 1;
 	if (e->free_ps[host] < now)
 		e->free_ps[host] = now;
 	e->free_ps[host] += took;
 	emit(e, TP_ETH_OUT, host, e->free_ps[host], f);
-	if (lost) {
+	if (fault->action == ETH_DROP) {
 		free(f);
 		return 0;
 	}
 	f->next = e->frames;
 	e->frames = f;
 	f->arrival.job = arrived;
-	event_set(&e->machine->core, &f->arrival, e->free_ps[host] + params->ethernet_cable_delay);
+	event_set(&e->machine->core, &f->arrival,
+		  e->free_ps[host] + params->ethernet_cable_delay + fault->by);
 	return 0;
+}
+
+/* The sum of RFC 1071 over some bytes, by another way than that of host_driver/iwarp: byte by byte, in place. 0xffff: right. */
+static unsigned sum_of(const uint8_t *bytes, size_t n, unsigned sum)
+{
+	for (size_t i = 0; i < n; i++) {
+		sum += (unsigned)bytes[i] << (i % 2 ? 0 : BITS);
+		sum = (sum & 0xffff) + (sum >> 16);
+	}
+	return sum;
+}
+
+const char *ethernet_frame_wrong(const uint8_t *frame, size_t n)
+{
+	enum { MAC = 14, TOTAL = 2, PROTOCOL = 9, ADDRESSES = 12, ADDRESSES_BYTES = 8 };
+	const uint8_t *ip = frame + MAC;
+	const size_t total = (size_t)(ip[TOTAL] << BITS | ip[TOTAL + 1]), head = 4 * (ip[0] & 0xf);
+
+	if (total < head || total > n - MAC)
+		return "a right length of the IP packet";
+	if (sum_of(ip, head, 0) != 0xffff)
+		return "a right checksum of IP";
+	/* the pseudo header of TCP */
+	if (sum_of(ip + head, total - head,
+		   sum_of(ip + ADDRESSES, ADDRESSES_BYTES,
+			  ip[PROTOCOL] + (unsigned)(total - head))) != 0xffff)
+		return "a right checksum of TCP";
+	return NULL;
 }
 
 int ethernet_send(struct ethernet *e, unsigned host, const uint8_t *frame, size_t n)
 {
-	const int action = fault_take(e, host, frame, n);
-	int ret =
-		frame_go(e, host, frame, n, action == ETH_DROP ? "drop" : NULL, action == ETH_DROP);
+	const struct tb_eth_fault fault = fault_take(e, host, frame, n), none = {0};
+	int ret = frame_go(e, host, frame, n, fault.action == ETH_DUPLICATE ? &none : &fault);
 
-	if (!ret && action == ETH_DUPLICATE)
-		ret = frame_go(e, host, frame, n, "duplicate", false);
+	if (!ret && fault.action == ETH_DUPLICATE)
+		ret = frame_go(e, host, frame, n, &fault);
 	return ret;
 }

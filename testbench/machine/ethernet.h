@@ -24,6 +24,8 @@ struct ethernet *ethernet_create(struct machine *m,
 void ethernet_destroy(struct ethernet *e);
 /* 0 or -ENOMEM */
 int ethernet_send(struct ethernet *e, unsigned host, const uint8_t *frame, size_t n);
+/* What is wrong with the lengths or checksums of a frame with TCP over IPv4: what was expected; NULL: nothing. */
+const char *ethernet_frame_wrong(const uint8_t *frame, size_t n);
 int ethernet_fault(struct ethernet *e, unsigned host, const struct tb_eth_fault *fault);
 /* Faults that have not struck yet, and frames under way. */
 unsigned ethernet_faults_left(const struct ethernet *e);
