@@ -29,6 +29,8 @@
 	R(1, VM, "siw.write", "siw")                                                               \
 	R(1, VM, "siw.read_crc", "siw")                                                            \
 	R(1, VM, "siw.ucmatose", "siw")                                                            \
+	R(1, SCENARIO, "iwarp_markers", "own")                                                     \
+	R(1, CAPTURE, "iwarp_markers", "tshark")                                                   \
 	R(2, SCENARIO, "iwarp_revisions", "own")                                                   \
 	R(2, AGREE, "row_2_revisions", "own")                                                      \
 	R(2, VM, "siw.rev_1", "siw")                                                               \
@@ -68,6 +70,7 @@
 	R(7, VM, "siw.bad_requests", "siw")                                                        \
 	R(7, VM, "siw.bad_replies", "siw")                                                         \
 	R(8, SCENARIO, "iwarp_revisions", "own")                                                   \
+	R(8, SCENARIO, "iwarp_fallback", "own")                                                    \
 	R(8, AGREE, "row_8_fallback", "own")                                                       \
 	R(9, SCENARIO, "iwarp_private_data", "own")                                                \
 	R(9, AGREE, "row_9_private_data", "own")                                                   \
@@ -84,6 +87,11 @@
 	R(11, READY, "row_11_frame_to_old", "own")                                                 \
 	R(12, SCENARIO, "iwarp_tcp", "own")                                                        \
 	R(12, CAPTURE, "iwarp_tcp", "tshark")                                                      \
+	R(12, SCENARIO, "iwarp_told_once", "own")                                                  \
+	R(12, SCENARIO, "iwarp_losses", "own")                                                     \
+	R(12, CAPTURE, "iwarp_losses", "tshark")                                                   \
+	R(12, SCENARIO, "iwarp_window", "own")                                                     \
+	R(12, SCENARIO, "iwarp_orphan", "own")                                                     \
 	R(12, STREAM, "row_12_stream", "own")                                                      \
 	R(12, STREAM, "row_12_nothing_said", "own")
 

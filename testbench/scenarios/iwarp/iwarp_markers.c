@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Markers stand every 512 bytes of the stream, wherever an FPDU is then: before its length, in its header, its data, its padding, before its
+ * CRC, behind it. In one direction only, and in both; the segments are cut, too. Source: RFC 5044 section 4.3.
+ */
+#include "testbench/scenarios/iwarp/iwarp_parts.h"
+
+enum {
+	EVERY = 512,
+	WORD = 4,
+	SPARE = 2, /* FPDUs that have a marker are longer */
+	MESSAGES = EVERY / WORD + SPARE,
+	LONG = 240, /* bytes of a message in the second round: every third FPDU has a marker */
+};
+
+/* FPDUs of 11 words: 11 and the 128 words between two markers have no common divisor, so every place of an FPDU comes by. */
+static const char text[] = "twenty bytes of text", *const texts[] = {text, "", "x", "yz"};
+
+static void one(struct tb *tb, enum tb_direction direction, struct tb_iw *from, struct tb_iw *to,
+		const char *words)
+{
+	iw_recv(to);
+	iw_send(from, words);
+	expect_message(direction, "SEND, ");
+	expect_iw_text(to, words);
+}
+
+SCENARIO(iwarp_markers, "markers at each place of an FPDU", .bare = true)
+{
+	char longest[LONG + 1];
+
+	memset(longest, 'l', LONG);
+	longest[LONG] = 0;
+	for (unsigned n = 0; n < 4 && still_right(); n++) {
+		struct iw_pair p;
+
+		name_row("%s wants them, %s", n % 2 ? "each end" : "one end",
+			 n / 2 ? "segments are cut" : "whole segments");
+		iw_serve(b, .markers = n != 2);
+		p = iw_pair_of(tb, iw_dial(a, .markers = n != 0), b, 0);
+		cut_segments(a, n / 2 ? 7 : 0);
+		for (unsigned i = 0; i < (n / 2 ? 24 : MESSAGES) && still_right(); i++) {
+			one(tb, a_to_b, p.client, p.server, n / 2 ? texts[i % 4] : text);
+			one(tb, b_to_a, p.server, p.client, n / 2 ? longest : text);
+		}
+		cut_segments(a, 0);
+		iw_pair_ends(tb, p);
+	}
+}
