@@ -257,9 +257,11 @@ static void on_visit(void *ctx, const void *pc)
 static void on_beyond(void *ctx, const char *what, const void *pc)
 {
 	struct runner *r = runner_now();
+	struct checker *c = r && r->c ? r->c : hosts[0].c ? hosts[0].c : hosts[1].c;
 
-	if (r && r->c)
-		r->c->tell(r->c, &(struct breach){RULE_range_exceeded, {0}, pc, NULL}, "%s", what);
+	/* software without a device has no checker of its own */
+	if (c)
+		c->tell(c, &(struct breach){RULE_range_exceeded, {0}, pc, NULL}, "%s", what);
 }
 
 static struct callout_listener listener = {.elsewhere = on_store,
