@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TEXT_CHARS = 288, RECV_BYTES = 256, WAIT_S = 60, SAID_CHARS = 280 };
+enum { TEXT_CHARS = 1100, RECV_BYTES = 1024, WAIT_S = 60, SAID_CHARS = 280 };
 
 /* Something that the body must expect, in the order in which it came. */
 struct note {

@@ -47,6 +47,33 @@ static void completions(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	}
 }
 
+/* The message that opens a connection is also the first that completes. */
+static void first_message(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	for (unsigned n = 0; n < 2 && still_right(); n++) {
+		struct tb_iw *client = iw_dial(a, .design = IW_CLIENT_FIRST), *server;
+
+		name_row("%s within the first completion", n ? "goes" : "closes");
+		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		server = expect_iw_request(b);
+		iw_recv(server);
+		iw_take(server);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+		expect_iw(client, CONNECT_REPLY);
+		iw_within_completion(server, n ? IW_DO_FORGET : IW_DO_HANG_UP);
+		iw_send(client, "hello");
+		expect_message(a_to_b, "SEND, 5 bytes");
+		expect_iw_text(server, "hello");
+		if (n) {
+			expect_iw(client, CLOSE, .status = -ECONNRESET);
+			continue;
+		}
+		expect_iw(client, DISCONNECT);
+		expect_iw(client, CLOSE);
+		expect_iw(server, CLOSE);
+	}
+}
+
 /* Work that is flushed: the program goes while more of it waits. */
 static void flushes(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
@@ -156,6 +183,7 @@ SCENARIO(iwarp_handlers, "a program accepts, sends, closes and goes within its h
 {
 	iw_serve(b);
 	completions(tb, a, b);
+	first_message(tb, a, b);
 	flushes(tb, a, b);
 	requests(tb, a, b);
 	connects(tb, a, b);

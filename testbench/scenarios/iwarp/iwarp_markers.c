@@ -10,7 +10,7 @@ enum {
 	WORD = 4,
 	SPARE = 2, /* FPDUs that have a marker are longer */
 	MESSAGES = EVERY / WORD + SPARE,
-	LONG = 240, /* bytes of a message in the second round: every third FPDU has a marker */
+	LONG = 1000, /* bytes of a message in the second round: its FPDU has two markers, or one */
 };
 
 /* FPDUs of 11 words: 11 and the 128 words between two markers have no common divisor, so every place of an FPDU comes by. */

@@ -20,6 +20,7 @@ SCENARIO(iwarp_orphan, "a stream whose program is gone sends what is lost again"
 	for (unsigned n = 0; n < 3 && still_right(); n++) {
 		name_row("%s lost", n ? n == 1 ? "FIN" : "FIN, twice, is" : "message and FIN are");
 		p = iw_pair_of(tb, iw_dial(a), b, 1);
+		pass_time(CFG_US(50)); /* all that was sent is acknowledged */
 		if (!n)
 			drop_frame(a_to_b, ETH_DATA);
 		drop_frame(a_to_b, ETH_FIN);
@@ -27,6 +28,8 @@ SCENARIO(iwarp_orphan, "a stream whose program is gone sends what is lost again"
 			drop_frame(a_to_b, ETH_FIN);
 		iw_send(p.client, "the last word");
 		expect_message(a_to_b, "SEND, 13 bytes");
+		if (n)
+			pass_time(CFG_US(50));
 		since = tb_now(tb);
 		iw_hang_up(p.client);
 		iw_forget(p.client);
@@ -40,6 +43,7 @@ SCENARIO(iwarp_orphan, "a stream whose program is gone sends what is lost again"
 	}
 	/* the peer's FIN is lost again and again */
 	name_row("%s", "the peer's FIN is lost");
+	iw_serve(b, .close_ms = 60000);
 	p = iw_pair_of(tb, iw_dial(a), b, 0);
 	for (unsigned i = 0; i < 6; i++)
 		drop_frame(b_to_a, ETH_FIN);
@@ -47,8 +51,8 @@ SCENARIO(iwarp_orphan, "a stream whose program is gone sends what is lost again"
 	iw_hang_up(p.client);
 	iw_forget(p.client);
 	expect_iw(p.server, DISCONNECT);
-	expect_iw(p.server, CLOSE, .status = -ETIMEDOUT);
-	expect_soon(tb, since, CFG_MS(9999), CFG_MS(10002));
+	expect_iw(p.server, CLOSE);
+	expect_soon(tb, since, CFG_S(10), CFG_MS(10001));
 	/* a peer that is gone altogether: all tries, and then nothing more */
 	name_row("%s", "the peer is gone");
 	p = iw_pair_of(tb, iw_dial(a), b, 0);

@@ -5,7 +5,7 @@
  */
 #include "testbench/scenarios/iwarp/iwarp_parts.h"
 
-enum { RECEIVE_BYTES = 256 };
+enum { RECEIVE_BYTES = 1024 };
 
 static char most[RECEIVE_BYTES],
 	full[RECEIVE_BYTES + 1]; /* all but one byte of a receive, and all */
