@@ -92,25 +92,28 @@ static const struct block *block_of(uintptr_t at)
 bool freed_take(void *at, const void *pc)
 {
 	struct runner *r = runner_now();
+	struct checker *c = threads_checker(r);
 	const struct block *freed = block_of((uintptr_t)at);
 	const size_t bytes = malloc_usable_size(at);
 
 	if (freed) {
-		if (r && r->c)
-			r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, freed->pc},
-				   "memory is freed that was freed before");
+		if (c)
+			c->tell(c, &(struct breach){RULE_freed_in_use, {0}, pc, freed->pc},
+				"memory is freed that was freed before");
 		return false;
 	}
 	locals_memory_gone((uintptr_t)at, bytes);
 	lockset_memory_gone((uintptr_t)at, bytes);
-	if (!r || !r->c || bytes > KEPT_BYTES)
+	if (!c || bytes > KEPT_BYTES)
 		return true;
 	locks_memory_gone((uintptr_t)at, bytes);
 	flags_memory_gone((uintptr_t)at, bytes);
 	setters_memory_gone((uintptr_t)at, bytes);
-	handlers_memory_gone(r, (uintptr_t)at, bytes, pc);
-	waits_memory_gone(r, (uintptr_t)at, bytes);
-	busy_memory_gone(r, (uintptr_t)at, bytes, pc);
+	if (r && r->c) {
+		handlers_memory_gone(r, (uintptr_t)at, bytes, pc);
+		waits_memory_gone(r, (uintptr_t)at, bytes);
+		busy_memory_gone(r, (uintptr_t)at, bytes, pc);
+	}
 	while (first != end && (end - first == BLOCKS || kept + bytes > KEPT_BYTES))
 		oldest_free();
 	blocks[end % BLOCKS] = (struct block){.at = (uintptr_t)at, .bytes = bytes, .pc = pc};
@@ -122,18 +125,22 @@ bool freed_take(void *at, const void *pc)
 
 void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc)
 {
+	struct checker *c = threads_checker(r);
 	const struct block *b = block_of(at);
 	char names[CHAIN_BYTES], holders[CHAIN_BYTES];
 	const void *pcs[HOLDERS];
 
-	if (!b || !r->c)
+	if (!b || !c)
 		return;
-	chain_format(&b->by, names, sizeof(names));
+	if (b->by.n)
+		chain_format(&b->by, names, sizeof(names));
+	else /* in an event of the simulation */
+		checker_functions(&b->pc, 1, names, sizeof(names));
 	checker_functions(pcs, heap_pointers(b->at, b->bytes, pcs, HOLDERS), holders,
 			  sizeof(holders));
-	r->c->tell(r->c, &(struct breach){RULE_freed_in_use, {0}, pc, b->pc},
-		   "memory is %s after it was freed by %s%s%s", store ? "written" : "read", names,
-		   *holders ? "; a pointer to it is left in memory taken by " : "", holders);
+	c->tell(c, &(struct breach){RULE_freed_in_use, {0}, pc, b->pc},
+		"memory is %s after it was freed by %s%s%s", store ? "written" : "read", names,
+		*holders ? "; a pointer to it is left in memory taken by " : "", holders);
 }
 
 void freed_forget(void)

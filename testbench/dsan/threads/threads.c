@@ -95,6 +95,13 @@ struct runner *runner_now(void)
 	return newest_runner;
 }
 
+struct checker *threads_checker(const struct runner *r)
+{
+	if (r && r->c)
+		return r->c;
+	return hosts[0].c ? hosts[0].c : hosts[1].c;
+}
+
 /* The thread calls this platform. */
 static struct runner *runner_on(const struct platform *p)
 {
@@ -154,8 +161,10 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 {
 	struct runner *r = runner_now();
 
-	if (!r)
+	if (!r) {
+		freed_check(NULL, at, bytes, false, pc);
 		return;
+	}
 	stored(r);
 	trail_add(r, pc);
 	freed_check(r, at, bytes, false, pc);
@@ -191,8 +200,10 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 {
 	struct runner *r = runner_now();
 
-	if (!r)
+	if (!r) {
+		freed_check(NULL, at, bytes, true, pc);
 		return;
+	}
 	stored(r);
 	if (bytes == sizeof(void *) && at % sizeof(void *) == 0 && !on_own_stack(at))
 		r->pointer = at;
@@ -256,10 +267,8 @@ static void on_visit(void *ctx, const void *pc)
 
 static void on_beyond(void *ctx, const char *what, const void *pc)
 {
-	struct runner *r = runner_now();
-	struct checker *c = r && r->c ? r->c : hosts[0].c ? hosts[0].c : hosts[1].c;
+	struct checker *c = threads_checker(runner_now());
 
-	/* software without a device has no checker of its own */
 	if (c)
 		c->tell(c, &(struct breach){RULE_range_exceeded, {0}, pc, NULL}, "%s", what);
 }

@@ -160,6 +160,9 @@ static inline void trail_add(struct runner *r, const void *pc)
 
 /* The running thread; NULL: none that the driver has called from. */
 struct runner *runner_now(void);
+/* Who tells what that thread does, or (NULL) software in an event of the simulation: the checker of the host that it called last, or where it has called
+ * none, such as software without a device, that of a host. NULL: there is none. */
+struct checker *threads_checker(const struct runner *r);
 /* Whether that is in the stack of a thread of the driver. */
 bool runners_stack(uintptr_t at);
 /* Those of threads: the first one from number `from` on; NULL: there is none. *next is where to go on. */
