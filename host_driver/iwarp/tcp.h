@@ -2,8 +2,9 @@
 /*
  * A small TCP for simulated hosts, as a stream (stream.h) over an Ethernet link. It has the MSS
  * option, cumulative ACKs, a window of 64 KiB, FIN with half-close, RST, and a fixed timeout of
- * 200 ms that doubles, six times. It probes a window that stays closed. A segment out of order is dropped. It has no SACK, scaling,
- * timestamps, congestion control or TIME-WAIT; Linux's TCP is the other stream (socket.h).
+ * 200 ms that doubles, six times. It probes a window that stays closed. A segment out of order is
+ * dropped. It has no SACK, scaling, timestamps, congestion control or TIME-WAIT; Linux's TCP is the
+ * other stream (socket.h).
  */
 #ifndef HOST_DRIVER_IWARP_TCP_H
 #define HOST_DRIVER_IWARP_TCP_H
