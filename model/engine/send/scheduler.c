@@ -103,7 +103,8 @@ static struct ring *ring_of(struct scheduler *s, const struct qp *qp)
 	return &s->rings[qp->send.port ? qp->send.port - 1 : 0];
 }
 
-/* A QP that has not sent yet waits for no credits, and nor do those of VL 15. */
+/* The lane whose room the QP waits for. That of a QP that has not sent yet is not known: it waits for
+ * none, like a QP of VL 15, which has no flow control. */
 static unsigned lane_of(const struct qp *qp)
 {
 	return qp->send.lane ? qp->send.lane - 1 : VL_MANAGEMENT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A done() is told that a request has failed, and posts others on another queue pair, as an upper layer
- * that has a second path does. The first packet of those is lost. Nothing else has a timer by then, so
- * it is sent again only if whoever called the done() keeps time for what began meanwhile.
+ * that has a second path does. Their packets are lost, and sent again. No other queue pair has a timer
+ * by then.
  */
 /* behaviours: IBA-9.9.2.1.1-retries-exceeded */
 #include "testbench/scenarios/kernel/done_notes.h"
