@@ -135,8 +135,8 @@ static void syn_send(struct iw_stream *s)
 	timer_start(s);
 }
 
-/* Sends what the window allows. */
-static void data_send(struct iw_stream *s)
+/* Sends what is within that many bytes of those that the peer has acknowledged. */
+static void data_within(struct iw_stream *s, uint32_t window)
 {
 	const uint32_t end = s->una + (uint32_t)s->n_data;
 	size_t max = s->mss;
@@ -145,8 +145,8 @@ static void data_send(struct iw_stream *s)
 		return;
 	if (s->host->segment_max && s->host->segment_max < max)
 		max = s->host->segment_max;
-	while (before(s->nxt, end) && s->nxt - s->una < s->window) {
-		size_t n = end - s->nxt, open = s->window - (s->nxt - s->una);
+	while (before(s->nxt, end) && s->nxt - s->una < window) {
+		size_t n = end - s->nxt, open = window - (s->nxt - s->una);
 
 		n = n < max ? n : max;
 		n = n < open ? n : open;
@@ -161,6 +161,12 @@ static void data_send(struct iw_stream *s)
 	/* what a closed window holds back needs the timer, too: the segment that opens it may be lost */
 	if ((s->nxt != s->una || s->n_data) && s->timer.due_ps == IW_NEVER)
 		timer_start(s);
+}
+
+/* Sends what the peer's window allows. */
+static void data_send(struct iw_stream *s)
+{
+	data_within(s, s->window);
 }
 
 /* --- life --- */
@@ -223,9 +229,7 @@ static void timed_out(void *arg)
 	} else {
 		s->nxt = s->una;
 		s->fin_sent = false;
-		if (!s->window)
-			s->window = TCP_PROBE;
-		data_send(s);
+		data_within(s, s->window ? s->window : TCP_PROBE);
 		timer_start(s);
 	}
 	stream_let(s);
