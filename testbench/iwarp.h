@@ -98,8 +98,8 @@ struct tb_ddp {
 };
 
 /* inject_ddp(client, RDMAP_SEND, .msn = 2, .last = false, .text = "half") */
-#define inject_ddp(iw, opcode, ...) \
-	tb_inject_ddp(tb, TB_HERE, iw, opcode, &(const struct tb_ddp){.ddp = 1, .rdmap = 1, .tagged = TB_ANY, .last = true, .qn = TB_ANY, .msn = 1, __VA_ARGS__})
+#define TB_DDP_DEFAULTS .ddp = 1, .rdmap = 1, .tagged = TB_ANY, .last = true, .qn = TB_ANY, .msn = 1
+#define inject_ddp(iw, opcode, ...) tb_inject_ddp(tb, TB_HERE, iw, opcode, &(const struct tb_ddp){TB_DDP_DEFAULTS, __VA_ARGS__})
 void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned opcode, const struct tb_ddp *ddp);
 
 /* The next event of the connection. */

@@ -14,8 +14,7 @@ static const struct {
 } rows[] = {
 #define DDP(...)                                                                                   \
 	{                                                                                          \
-		.ddp = 1, .rdmap = 1, .tagged = TB_ANY, .last = true, .qn = TB_ANY, .msn = 1,      \
-		__VA_ARGS__                                                                        \
+		TB_DDP_DEFAULTS, __VA_ARGS__                                                       \
 	}
 	{"the first opcode that there is not", RDMAP_OPCODE_COUNT, DDP(), IW_TERM_RDMAP_OPCODE},
 	{"the same, tagged", RDMAP_OPCODE_COUNT, DDP(.tagged = true), IW_TERM_RDMAP_OPCODE},
