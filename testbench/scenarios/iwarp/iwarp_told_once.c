@@ -3,7 +3,7 @@
  * A stream fails by RST or ends by FIN in each state that a connection has. Each user hears of its end exactly once: by CONNECT_REPLY while it
  * connects, else by CLOSE; and who has rejected hears nothing more. What has ended keeps no timer.
  */
-#include "testbench/iwarp.h"
+#include "testbench/scenarios/iwarp/iwarp_parts.h"
 
 enum who { CLIENT, SERVER };
 enum { STATE_MS = 400 };
@@ -111,6 +111,7 @@ static void play(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct
 SCENARIO(iwarp_told_once, "a stream ends in each state, and each user is told once", .bare = true)
 {
 	struct tb_iw *client, *server;
+	struct iw_pair p;
 
 	iw_serve(b, SHORT);
 	for_each_row(i, rows) {
@@ -121,21 +122,14 @@ SCENARIO(iwarp_told_once, "a stream ends in each state, and each user is told on
 		}
 	}
 	/* while both ends close: RST */
-	client = iw_dial(a);
-	expect_message(a_to_b, "MPA ID Req Frame rev 2");
-	server = expect_iw_request(b);
-	iw_take(server);
-	expect_message(b_to_a, "MPA ID Rep Frame rev 2");
-	expect_message(a_to_b, "WRITE, 0 bytes");
-	expect_iw(client, CONNECT_REPLY);
-	expect_iw(server, ESTABLISHED);
-	iw_within(server, DISCONNECT, IW_DO_BREAK);
+	p = iw_pair_of(tb, iw_dial(a), b, 0);
+	iw_within(p.server, DISCONNECT, IW_DO_BREAK);
 	drop_frame(b_to_a, ETH_FIN);
-	iw_hang_up(client);
-	expect_iw(server, DISCONNECT);
-	expect_iw(client, CLOSE, .status = -ECONNRESET);
-	expect_iw(server, CLOSE,
-		  .status = -ETIMEDOUT); /* it waits for an end that it has cut off */
+	iw_hang_up(p.client);
+	expect_iw(p.server, DISCONNECT);
+	expect_iw(p.client, CLOSE, .status = -ECONNRESET);
+	/* it waits for an end that it has cut off */
+	expect_iw(p.server, CLOSE, .status = -ETIMEDOUT);
 	expect_silence(SILENCE);
 	/* who has rejected, and who was rejected */
 	client = iw_dial(a);
