@@ -390,7 +390,7 @@ static void ack_take(struct iw_stream *s, const struct tcp_segment *in)
 {
 	uint32_t n;
 
-	if (!(in->flags & TCP_ACK) || before(in->ack, s->una) || before(s->nxt, in->ack))
+	if (before(in->ack, s->una) || before(s->nxt, in->ack))
 		return;
 	s->window = in->window;
 	n = in->ack - s->una;
@@ -423,13 +423,14 @@ static void data_take(struct iw_stream *s, const struct tcp_segment *in)
 	}
 	if (!n && !(in->flags & TCP_FIN))
 		return;
-	if (old > n) { /* all of it, the FIN perhaps too */
+	/* all of it, the FIN perhaps too; nothing comes behind a FIN */
+	if (old > n || s->fin_received) {
 		ack_send(s);
 		return;
 	}
 	n -= old;
 	s->rcv_nxt += (uint32_t)n;
-	if (in->flags & TCP_FIN && !s->fin_received) {
+	if (in->flags & TCP_FIN) {
 		s->fin_received = true;
 		s->rcv_nxt++;
 	}
@@ -446,6 +447,8 @@ static void open_take(struct iw_stream *s, const struct tcp_segment *in)
 		ack_send(s); /* the ACK of its SYN was lost */
 		return;
 	}
+	if (!(in->flags & TCP_ACK)) /* all have it from now on */
+		return;
 	ack_take(s, in);
 	data_take(s, in);
 	if (s->state == TCP_OPEN && s->fin_acked && s->fin_received)
@@ -512,11 +515,24 @@ static int rst_error(const struct iw_stream *s)
 	return s->state == TCP_SYN_SENT ? -ECONNREFUSED : -ECONNRESET;
 }
 
+/* A RST counts when it answers the SYN, or is the next that the peer can send. One that is only near
+ * that may come from somebody who guesses; a peer that means it answers the ACK by a RST that counts.
+ * Source: RFC 9293 section 3.10.7.3 and 3.10.7.4. */
+static void rst_take(struct iw_stream *s, const struct tcp_segment *in)
+{
+	const bool answers = in->flags & TCP_ACK && in->ack == s->nxt;
+
+	if (s->state == TCP_SYN_SENT ? answers : in->seq == s->rcv_nxt)
+		stream_die(s, rst_error(s));
+	else if (s->state != TCP_SYN_SENT && in->seq - s->rcv_nxt < TCP_WINDOW)
+		ack_send(s);
+}
+
 static void stream_take(struct iw_stream *s, const struct tcp_segment *in)
 {
 	stream_hold(s);
 	if (in->flags & TCP_RST)
-		stream_die(s, rst_error(s));
+		rst_take(s, in);
 	else if (s->state == TCP_SYN_SENT)
 		syn_sent_take(s, in);
 	else if (s->state == TCP_SYN_RECEIVED)
