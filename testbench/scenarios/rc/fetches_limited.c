@@ -2,7 +2,8 @@
 /*
  * READs and atomics on their way, together, are at most as many as the requester may have; what stands
  * behind the one that waits waits with it, and each whole answer lets one more go. A fence counts before
- * READs and atomics, too. A responder takes as many as it has promised at a time, and refuses one more.
+ * READs and atomics, too. A responder takes as many as it has promised at a time, and refuses one more. What
+ * it has answered does not count, even if it was asked again.
  */
 /* behaviours: IBA-10.8.3.3-fence IBA-11.2.4.2-fetches */
 #include "testbench/services.h"
@@ -126,9 +127,35 @@ static void responder(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	destroy_qp(x);
 }
 
+/* The requester's timer was too early: it has the first answer by now, and asks for the next. */
+static void repeats(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_qp *x = new_qp(a), *y = new_qp(b);
+	const struct {
+		uint32_t psn, len;
+	} reads[] = {
+		{FIRST, MTU}, {FIRST + 1, LARGE}, {FIRST, MTU}, {FIRST + 1 + LARGE / MTU, MTU}};
+	const uint64_t before = tb_stat(b, "responder", "read_responses");
+
+	phase("a repeat that waits behind a long answer is none of those that count");
+	connect_two(x, y, .x_psn = FIRST, .y_dest_rd_atomic = PROMISED);
+	for_each_row(i, reads) {
+		inject(b, RC_READ_REQUEST, .qpn = drv_qp_num(y), .psn = reads[i].psn,
+		       .va = tb_va(b, b->src), .rkey = drv_mr_rkey(b->mr), .dma_len = reads[i].len);
+		if (!i)
+			pass_time(CFG_US(QUIET_US));
+	}
+	pass_time(CFG_MS(1));
+	/* who asks for the next has no use for the repeat: it may be left out */
+	expect_that(tb_stat(b, "responder", "read_responses") - before, >=, LARGE / MTU + 2);
+	destroy_qp(y);
+	destroy_qp(x);
+}
+
 SCENARIO(fetches_limited, "READs and atomics at a time: the requester's limit, and the responder's",
 	 .mtu = IBV_MTU_256)
 {
 	requester(tb, a, b);
 	responder(tb, a, b);
+	repeats(tb, a, b);
 }
