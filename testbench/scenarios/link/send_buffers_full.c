@@ -78,6 +78,17 @@ static void share(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned le
 	destroy_qp(x);
 }
 
+/* A question of b, which a answers in the middle of a reset: then a has news of its send buffers, and none after
+ * the reset for more than a millisecond. */
+static void ask_early(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct drv_mad_addr to = {.dlid = a->lid, .qpn = QPN_SMI};
+	struct smp mad = mad_of(MAD_CLASS_SUBN_LID, MAD_METHOD_GET, SMP_ATTR_NODE_INFO);
+
+	must(drv_mad_send(b->dev, PORT, QPN_SMI, &to, &mad));
+	pass_time(2 * FILL_PS);
+}
+
 /* The first queue pair has the buffers, the second one has the packet that stands before them. One of both goes,
  * at once or shortly before credits come. */
 static void resets(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned gone, unsigned len,
@@ -91,6 +102,7 @@ static void resets(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned g
 		connect_two(x[i], y[i]);
 	}
 	connect_two(other, to);
+	ask_early(tb, a, b);
 	fill(tb, a, x[0], len, HELD);
 	fill(tb, a, x[1], len, 1);
 	fill(tb, a, other, len, 1);
