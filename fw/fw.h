@@ -77,14 +77,13 @@ struct fw_port {
 	uint8_t logical; /* port state as last seen; software gets events for ACTIVE and its end */
 	uint8_t width_enabled, speed_enabled, ext_speed_enabled;
 	uint8_t down_default, mkey_protect;
-	uint8_t vl_high_limit, init_type, subnet_timeout, error_thresholds;
+	uint8_t init_type, subnet_timeout, error_thresholds;
 	uint16_t mkey_lease, mkey_violations;
 	uint64_t mkey;
 	uint64_t lease_end_ns; /* UINT64_MAX: no lease runs */
 	struct smp trap;       /* the last one; sent again at trap_ns, unless that is UINT64_MAX */
 	uint64_t trap_tid, trap_ns;
 	uint64_t counter_base[4]; /* XMIT_DATA.. of the last Set(PortCounters) */
-	struct vlarb vlarb[FW_VLARB_BLOCKS];
 	/* Ethernet: which priority has which traffic class, and what each class gets, as SET_PORT
 	 * gave them. The device has one class (assumption: mlx4_en's default sets nothing else). */
 	uint8_t prio2tc[FW_PRIO2TC_BYTES], scheduler[FW_SCHEDULER_BYTES];

@@ -62,13 +62,18 @@ static void sl2vl_default(uint32_t port)
 	fw_write(FW_PORT(port, SL2VL_LO), half[1]);
 }
 
-static void vlarb_default(struct fw_port *p)
+/* All lanes have the same weight in the low priority table, and none in the high one (assumption:
+ * IBA 7.6.9 leaves the tables to the subnet manager; each lane works before it has written them). */
+static void vlarb_default(uint32_t port)
 {
-	memset(p->vlarb, 0, sizeof(p->vlarb));
-	for (uint32_t vl = 0; vl < port_vls(p->vl_cap); vl++) {
-		vlarb_set(&p->vlarb[0], vl, vl, VLARB_WEIGHT_DEFAULT);
-		vlarb_set(&p->vlarb[2], vl, vl, 0);
+	for (uint32_t i = 0; i < FW_VLARB_ENTRIES; i += 2) {
+		const uint32_t vls = i << 24 | (i + 1) << 8;
+
+		fw_write(FW_PORT(port, VLARB_LOW_0) + 2 * i,
+			 vls | VLARB_WEIGHT_DEFAULT << 16 | VLARB_WEIGHT_DEFAULT);
+		fw_write(FW_PORT(port, VLARB_HIGH_0) + 2 * i, vls);
 	}
+	fw_write(FW_PORT(port, VL_HIGH_LIMIT), 0);
 }
 
 /* Attributes that a subnet manager sets. */
@@ -84,7 +89,7 @@ static void managed_default(uint32_t port)
 	fw_write(FW_PORT(port, GID_PREFIX_LO), (uint32_t)GID_PREFIX_DEFAULT);
 	tables_default(port);
 	sl2vl_default(port);
-	vlarb_default(p);
+	vlarb_default(port);
 	p->width_enabled = fw_read(FW_PORT(port, WIDTH)) >> 8 & 0xff;
 	p->speed_enabled = fw_read(FW_PORT(port, SPEED)) >> 8 & 0xf;
 	p->ext_speed_enabled = fw_read(FW_PORT(port, SPEED)) >> 12 & 0xf;

@@ -15,8 +15,8 @@ enum {
 	EXT_SPEEDS_SHIFT = 31, /* and whether the manager supports extended speeds */
 	BLOCK_MASK = 0xffff,   /* modifier of P_KeyTable: block; above it a switch's port */
 	VLARB_BLOCK_SHIFT = 16,
-	VLARB_USED = FW_VLARB_ENTRIES,
-	VENDOR_OUI = 0x0002c9, /* of the maker of the compatible device */
+	VLARB_USED = 2 * FW_VLARB_ENTRIES, /* bytes */
+	VENDOR_OUI = 0x0002c9,             /* of the maker of the compatible device */
 };
 
 struct attribute {
@@ -153,26 +153,35 @@ static enum mad_status sl2vl_write(uint32_t port, uint32_t modifier, uint8_t *da
 	return sl2vl_read(port, modifier, data);
 }
 
-/* Blocks 1 and 2 are the low priority table, 3 and 4 the high one; each holds 32 entries. */
+/* The register of the first entries of a table: blocks 1 and 2 are the low priority one, 3 and 4 the
+ * high one, each of 32 entries. Only the first entries of each table exist: 0 for the other blocks. */
+static uint32_t vlarb_register(uint32_t port, uint32_t block)
+{
+	if (!(block & 1))
+		return 0;
+	return block < 3 ? FW_PORT(port, VLARB_LOW_0) : FW_PORT(port, VLARB_HIGH_0);
+}
+
 static enum mad_status vlarb_read(uint32_t port, uint32_t modifier, uint8_t *data)
 {
-	uint32_t block = modifier >> VLARB_BLOCK_SHIFT;
+	uint32_t block = modifier >> VLARB_BLOCK_SHIFT, reg = vlarb_register(port, block);
 
 	if (block < 1 || block > FW_VLARB_BLOCKS)
 		return MAD_STATUS_BAD_VALUE;
-	memcpy(data, &port_of(port)->vlarb[block - 1], sizeof(struct vlarb));
+	memset(data, 0, sizeof(struct vlarb));
+	for (uint32_t i = 0; reg && i < VLARB_USED; i += 4)
+		be32_store(data + i, fw_read(reg + i));
 	return MAD_STATUS_OK;
 }
 
 static enum mad_status vlarb_write(uint32_t port, uint32_t modifier, uint8_t *data)
 {
-	uint32_t block = modifier >> VLARB_BLOCK_SHIFT;
+	uint32_t block = modifier >> VLARB_BLOCK_SHIFT, reg = vlarb_register(port, block);
 
 	if (block < 1 || block > FW_VLARB_BLOCKS)
 		return MAD_STATUS_BAD_VALUE;
-	/* Only the first entries of each table exist. */
-	if (block & 1)
-		memcpy(&port_of(port)->vlarb[block - 1], data, 2 * VLARB_USED);
+	for (uint32_t i = 0; reg && i < VLARB_USED; i += 4)
+		fw_write(reg + i, be32_load(data + i));
 	return vlarb_read(port, modifier, data);
 }
 

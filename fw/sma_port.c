@@ -62,7 +62,7 @@ void port_info_get(uint32_t port, struct port_info *i)
 	port_info_set_mkey_protect(i, p->mkey_protect);
 	port_info_set_vl_cap(i, p->vl_cap);
 	port_info_set_init_type(i, p->init_type);
-	port_info_set_vl_high_limit(i, p->vl_high_limit);
+	port_info_set_vl_high_limit(i, fw_read(FW_PORT(port, VL_HIGH_LIMIT)));
 	port_info_set_vlarb_high_cap(i, FW_VLARB_ENTRIES);
 	port_info_set_vlarb_low_cap(i, FW_VLARB_ENTRIES);
 	port_info_set_mtu_cap(i, p->mtu_cap);
@@ -181,11 +181,11 @@ static void agent_set(uint32_t port, const struct port_info *in)
 	p->mkey_protect = (uint8_t)port_info_get_mkey_protect(in);
 	p->mkey_lease = (uint16_t)port_info_get_mkey_lease(in);
 	p->mkey_violations = (uint16_t)port_info_get_mkey_violations(in);
-	p->vl_high_limit = (uint8_t)port_info_get_vl_high_limit(in);
 	p->init_type = (uint8_t)port_info_get_init_type(in);
 	p->subnet_timeout = (uint8_t)port_info_get_subnet_timeout(in);
 	p->error_thresholds = (uint8_t)(port_info_get_local_phy_errors(in) << 4 |
 					port_info_get_overrun_errors(in));
+	fw_write(FW_PORT(port, VL_HIGH_LIMIT), port_info_get_vl_high_limit(in));
 	fw_write(FW_PORT(port, BAD_PKEY), port_info_get_pkey_violations(in));
 	fw_write(FW_PORT(port, BAD_QKEY), port_info_get_qkey_violations(in));
 }

@@ -245,6 +245,19 @@ enum {
 	R(SELF_MAD, 0x070, \
 	  "address in RAM of a MAD of 256 bytes: QP0 of this port receives it as a packet of SLID 0 " \
 	  "that did not come over the wire") \
+	R(VLARB_LOW_0, 0x100, \
+	  "low priority VL arbitration, entries 0 and 1: VL [27:24], weight [23:16] in units of 64 bytes; " \
+	  "VL [11:8], weight [7:0]; weight 0: the entry is skipped") \
+	R(VLARB_LOW_1, 0x104, "entries 2 and 3") \
+	R(VLARB_LOW_2, 0x108, "entries 4 and 5") \
+	R(VLARB_LOW_3, 0x10c, "entries 6 and 7") \
+	R(VLARB_HIGH_0, 0x110, "high priority VL arbitration, entries 0 and 1") \
+	R(VLARB_HIGH_1, 0x114, "entries 2 and 3") \
+	R(VLARB_HIGH_2, 0x118, "entries 4 and 5") \
+	R(VLARB_HIGH_3, 0x11c, "entries 6 and 7") \
+	R(VL_HIGH_LIMIT, 0x120, \
+	  "what the high priority table may send before the low one, in units of 4 KiB; 0: one packet; " \
+	  "255: no limit") \
 	/* of an Ethernet port; all read 0 and ignore writes on another */ \
 	R(TYPE, 0x080, \
 	  "protocols [1:0] that the port can have, 1 InfiniBand, 2 Ethernet; the one it has [3:2]; " \

@@ -26,6 +26,48 @@ static void sl2vl_set(struct port_config *c, unsigned first, uint32_t word)
 		c->sl2vl[first + i] = word >> (28 - 4 * i) & 0xf;
 }
 
+/* --- VL arbitration --- */
+
+static bool is_vlarb(uint32_t reg)
+{
+	return reg >= FW_PORT_VLARB_LOW_0 && reg <= FW_PORT_VLARB_HIGH_3;
+}
+
+static enum vl_table_index vlarb_table(uint32_t reg)
+{
+	return reg < FW_PORT_VLARB_HIGH_0 ? VL_TABLE_LOW : VL_TABLE_HIGH;
+}
+
+/* The first of the two entries that the register holds. */
+static unsigned vlarb_first(uint32_t reg)
+{
+	return (reg - FW_PORT_VLARB_LOW_0) / 4 * 2 % VL_TABLE_ENTRIES;
+}
+
+static bool vlarb_load(const struct port_config *c, uint32_t reg, uint32_t *value)
+{
+	if (reg == FW_PORT_VL_HIGH_LIMIT)
+		*value = c->arbiter.high_limit;
+	else if (is_vlarb(reg))
+		*value = vl_arbiter_read(&c->arbiter, vlarb_table(reg), vlarb_first(reg));
+	else
+		return false;
+	return true;
+}
+
+static bool vlarb_store(struct port_config *c, uint32_t reg, uint32_t value)
+{
+	if (reg == FW_PORT_VL_HIGH_LIMIT)
+		vl_arbiter_limit(&c->arbiter, (uint8_t)value);
+	else if (is_vlarb(reg))
+		vl_arbiter_write(&c->arbiter, vlarb_table(reg), vlarb_first(reg), value);
+	else
+		return false;
+	return true;
+}
+
+/* --- tables --- */
+
 static int port_table_load(struct fw_port *port, struct port_config *c, uint32_t reg,
 			   uint32_t *value)
 {
@@ -267,7 +309,8 @@ static int port_load(struct processor *p, unsigned number, uint32_t reg, uint32_
 		*value = (uint32_t)c->bad_qkey;
 		break;
 	default:
-		return port_note_load(c, reg, value) || eth_load(p, number, reg, value)
+		return port_note_load(c, reg, value) || vlarb_load(c, reg, value) ||
+				       eth_load(p, number, reg, value)
 			       ? RV_BUS_OK
 			       : port_table_load(&p->ports[number - 1], c, reg, value);
 	}
@@ -367,7 +410,7 @@ static int port_store(struct processor *p, unsigned number, uint32_t reg, uint32
 		port_self_mad(p->hca, number, mad);
 		break;
 	default:
-		return eth_store(p, number, reg, value)
+		return vlarb_store(c, reg, value) || eth_store(p, number, reg, value)
 			       ? RV_BUS_OK
 			       : port_table_store(&p->ports[number - 1], c, reg, value);
 	}

@@ -11,6 +11,7 @@
 #define MODEL_ENGINE_LINK_PORT_H
 
 #include "model/engine/base/engine.h"
+#include "model/engine/wire/vl_arbiter.h"
 #include "model/interface/fwregs.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +52,7 @@ struct port_config {
 	uint64_t guids[PORT_MAX_GIDS];
 	uint16_t pkeys[PORT_MAX_PKEYS];
 	uint8_t sl2vl[16];
+	struct vl_arbiter arbiter;
 	uint64_t bad_pkey, bad_qkey;
 	struct port_note note;
 	struct port_asked asked;
