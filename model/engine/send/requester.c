@@ -617,9 +617,14 @@ static bool requester_in_message(const struct send_step *s)
 	       s->cursor == s->send->cursor;
 }
 
-uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t *again_ps)
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, unsigned *units,
+		       uint64_t *again_ps)
 {
-	struct send_step s = {.hca = qp->hca, .qp = qp, .send = &qp->send, .again_ps = EVENT_NEVER};
+	struct send_step s = {.hca = qp->hca,
+			      .qp = qp,
+			      .send = &qp->send,
+			      .units = units,
+			      .again_ps = EVENT_NEVER};
 	uint64_t busy_ps = 0;
 
 	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {

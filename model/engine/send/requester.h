@@ -23,9 +23,10 @@ struct packet;
  * A turn of the QP's send queue on a processing unit from `at_ps` (now) on: up to so many packets,
  * or until scheduler_reads_full(). Returns how long the unit is busy in ps. 0: nothing was done;
  * then the next turn is due at *again_ps, or, where that is EVENT_NEVER, whoever moves the queue on
- * calls scheduler_ready().
+ * calls scheduler_ready(). *units, unless NULL, grows by what was sent, as vl_units() counts.
  */
-uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t *again_ps);
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, unsigned *units,
+		       uint64_t *again_ps);
 /* A response packet (ACK, NAK, READ response, atomic ACK) for this QP; takes it over. */
 void requester_response(struct qp *qp, struct packet *pkt);
 /* The QP's ACK or RNR timer has run out. */

@@ -25,6 +25,7 @@ struct send_step {
 	bool held;
 	uint16_t cursor;             /* the WQE that r describes */
 	const struct packet *latest; /* packet of this turn that waits for payload; or NULL */
+	unsigned *units; /* what the packets of this turn count for VL arbitration; NULL: nothing */
 	uint64_t at_ps, busy_ps;
 	/* time of the next turn; EVENT_NEVER: its state says what it waits for */
 	uint64_t again_ps;

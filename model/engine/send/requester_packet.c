@@ -468,6 +468,8 @@ int requester_packet_send(struct send_step *s)
 	}
 	pkt->resent = resent;
 	send->lane = (uint8_t)(pkt->vl + 1);
+	if (__builtin_expect(s->units != NULL, 0))
+		*s->units += vl_units(pkt->len);
 	s->hca->stats.requester_packets++;
 	s->hca->stats.retry_retransmitted += resent;
 	request_issue(s, pkt, &part);

@@ -2,11 +2,13 @@
 /* See scheduler.h. */
 #include "model/engine/send/scheduler.h"
 
+#include "model/engine/memory/context_cache.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/qp/qp_send_states.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/contexts.h"
 #include "model/interface/macros.h"
 #include "model/interface/wire.h"
 #include "model/sim/params/hca.h"
@@ -17,12 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = VL_MANAGEMENT + 1 };
+/* The lane of a QP that has not sent yet is not known. */
+enum { LANE_UNKNOWN = VL_MANAGEMENT + 1, LANES };
+
+#define DATA_LANES ((1u << VL_MANAGEMENT) - 1)
 
 struct ring {
 	struct qp *first, *last;
-	unsigned lanes;          /* a set: those of its QPs, as lane_of() says */
+	unsigned lanes; /* a set: those of its QPs, and perhaps lanes that had QPs lately */
 	unsigned of_lane[LANES]; /* how many QPs each lane has */
+	bool arbitrates;         /* it has had QPs of several data lanes at once */
 };
 
 struct unit {
@@ -34,6 +40,7 @@ struct unit {
 	uint64_t stalled_ps;
 	uint8_t next_port;
 	unsigned packets; /* at most in this turn */
+	bool counted;     /* the turn uses up weight of its lane */
 };
 
 struct scheduler {
@@ -98,16 +105,51 @@ void scheduler_reset(struct hca *hca)
 
 /* --- rings --- */
 
+static bool several(unsigned lanes)
+{
+	return lanes & (lanes - 1);
+}
+
 static struct ring *ring_of(struct scheduler *s, const struct qp *qp)
 {
 	return &s->rings[qp->send.port ? qp->send.port - 1 : 0];
 }
 
-/* The lane whose room the QP waits for. That of a QP that has not sent yet is not known: it waits for
- * none, like a QP of VL 15, which has no flow control. */
 static unsigned lane_of(const struct qp *qp)
 {
-	return qp->send.lane ? qp->send.lane - 1 : VL_MANAGEMENT;
+	return qp->send.lane ? qp->send.lane - 1 : LANE_UNKNOWN;
+}
+
+/* How long the lane needs for what it has to send. A QP whose lane is not known waits for no credits,
+ * like one of VL 15, which has no flow control. */
+static uint64_t backlog_of_lane(const struct scheduler *s, const struct ring *ring, unsigned lane)
+{
+	return link_port_backlog_ps(s->hca, (unsigned)(ring - s->rings) + 1,
+				    lane == LANE_UNKNOWN ? VL_MANAGEMENT : lane);
+}
+
+/* A connected QP that has not sent yet gets its lane from its context, if the chip has it. */
+static void __attribute__((noinline)) lane_find(struct qp *qp)
+{
+	const struct qpc *qpc = context_peek(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	const struct qp_path *path;
+	const struct port_config *port;
+	unsigned service;
+
+	if (!qpc)
+		return;
+	service = qpc_get_service(qpc);
+	if (service == QP_ST_UD || service == QP_ST_MLX)
+		return;
+	path = qpc_primary_const(qpc);
+	port = link_port_config(qp->hca, qp_path_get_port(path) + 1u);
+	if (!port->eth)
+		qp->send.lane = (uint8_t)(port->sl2vl[qp_path_get_sl(path)] + 1);
+}
+
+static struct port_config *port_of_ring(const struct scheduler *s, const struct ring *ring)
+{
+	return link_port_config(s->hca, (unsigned)(ring - s->rings) + 1);
 }
 
 static unsigned ring_length(const struct ring *ring)
@@ -130,6 +172,8 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 {
 	struct ring *ring = ring_of(s, qp);
 
+	if (!qp->send.lane && ring->arbitrates)
+		lane_find(qp);
 	qp->send.turn = TURN_RING;
 	qp->send.ring_next = NULL;
 	if (ring->last)
@@ -143,12 +187,6 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 		ring_trace(s, ring);
 }
 
-static void ring_left(struct ring *ring, const struct qp *qp)
-{
-	if (!--ring->of_lane[lane_of(qp)])
-		ring->lanes &= ~(1u << lane_of(qp));
-}
-
 static struct qp *ring_take(struct ring *ring)
 {
 	struct qp *qp = ring->first;
@@ -156,7 +194,7 @@ static struct qp *ring_take(struct ring *ring)
 	ring->first = qp->send.ring_next;
 	if (!ring->first)
 		ring->last = NULL;
-	ring_left(ring, qp);
+	ring->of_lane[lane_of(qp)]--;
 	return qp;
 }
 
@@ -173,7 +211,7 @@ static void ring_remove(struct ring *ring, struct qp *qp)
 			ring->first = qp->send.ring_next;
 		if (ring->last == qp)
 			ring->last = before;
-		ring_left(ring, qp);
+		ring->of_lane[lane_of(qp)]--;
 		return;
 	}
 }
@@ -205,29 +243,97 @@ bool scheduler_reads_full(const struct hca *hca)
 	return s->dmas >= (int)(param_requester_inflight(s->hca->params) * s->n_units);
 }
 
-/* The lane of the first QP has no room, but the ring has others. Takes the first QP whose lane has room.
- * NULL: none, and *backlog is the least of all lanes. */
-static struct qp *__attribute__((noinline))
-ring_take_of_other_lane(struct scheduler *s, struct ring *ring, uint64_t *backlog)
+/* Lanes of the QPs that units work on. Those that wait for a context send nothing now. */
+static unsigned lanes_at_units(struct scheduler *s, const struct ring *ring)
+{
+	unsigned lanes = 0;
+
+	for (unsigned i = 0; i < s->n_units; i++) {
+		const struct unit *unit = &s->units[i];
+
+		if (unit->qp && !unit->stalled && ring_of(s, unit->qp) == ring)
+			lanes |= 1u << lane_of(unit->qp);
+	}
+	return lanes;
+}
+
+/* Lanes of the ring that have room. *backlog is the least of all its lanes. */
+static unsigned lanes_with_room(const struct scheduler *s, const struct ring *ring,
+				uint64_t *backlog)
 {
 	const uint64_t window = param_link_tx_window(s->hca->params);
 	unsigned has_room = 0;
 
-	for (unsigned vl = 0; vl < LANES; vl++) {
+	for (unsigned lane = 0; lane < LANES; lane++) {
 		uint64_t of_lane;
 
-		if (!(ring->lanes >> vl & 1))
+		if (!ring->of_lane[lane])
 			continue;
-		of_lane = link_port_backlog_ps(s->hca, (unsigned)(ring - s->rings) + 1, vl);
+		of_lane = backlog_of_lane(s, ring, lane);
 		if (of_lane <= window)
-			has_room |= 1u << vl;
+			has_room |= 1u << lane;
 		if (*backlog > of_lane)
 			*backlog = of_lane;
 	}
-	for (struct qp *qp = ring->first; has_room && qp; qp = qp->send.ring_next) {
-		if (!(has_room >> lane_of(qp) & 1))
+	return has_room;
+}
+
+/* How many packets of the QP fit into so many units; the last one need not. */
+static unsigned packets_of_units(const struct qp *qp, unsigned units, unsigned most)
+{
+	const unsigned packet = vl_units(1u << qp->send.log_mtu);
+	const unsigned n = units / packet + (units % packet != 0);
+
+	return !qp->send.loaded ? 1 : n < most ? n : most;
+}
+
+/*
+ * QPs of several data lanes, or management, want to send: the arbiter of the port chooses the lanes. It
+ * may choose one whose only QP is at a unit. The others then wait for the end of that turn, but no
+ * longer than the link has something to send; 0 is returned, and *wait_ps is that time.
+ */
+static unsigned lanes_arbitrate(struct scheduler *s, struct ring *ring, unsigned has_room,
+				unsigned at_units, unsigned *units, uint64_t *wait_ps)
+{
+	unsigned chosen;
+
+	*wait_ps = backlog_of_lane(s, ring, VL_MANAGEMENT);
+	*units = 1;
+	if (!(has_room >> VL_MANAGEMENT & 1) && has_room >> LANE_UNKNOWN & 1)
+		return 1u << LANE_UNKNOWN; /* its first packet tells its lane */
+	chosen = vl_arbiter_choose(&port_of_ring(s, ring)->arbiter,
+				   has_room | (*wait_ps ? at_units & DATA_LANES : 0), units);
+	return chosen & has_room;
+}
+
+/* The ring may have several lanes. Takes the first QP of those that may send now. NULL: none;
+ * *backlog is more than the parameter link.tx_window, by the time until the next look. */
+static struct qp *__attribute__((noinline))
+ring_take_by_lane(struct unit *unit, struct ring *ring, uint64_t *backlog)
+{
+	struct scheduler *s = unit->scheduler;
+	const unsigned at_units = lanes_at_units(s, ring);
+	unsigned lanes, units = 0, in_ring = 0;
+	uint64_t wait_ps;
+
+	for (unsigned lane = 0; lane < LANES; lane++)
+		in_ring |= (unsigned)(ring->of_lane[lane] != 0) << lane;
+	ring->lanes = in_ring | at_units;
+	lanes = lanes_with_room(s, ring, backlog);
+	if (!lanes)
+		return NULL;
+	unit->counted = several(ring->lanes & DATA_LANES) && !port_of_ring(s, ring)->eth;
+	ring->arbitrates |= unit->counted;
+	if (unit->counted || (lanes >> VL_MANAGEMENT & 1)) {
+		lanes = lanes_arbitrate(s, ring, lanes, at_units, &units, &wait_ps);
+		*backlog = param_link_tx_window(s->hca->params) + wait_ps;
+	}
+	for (struct qp *qp = ring->first; lanes && qp; qp = qp->send.ring_next) {
+		if (!(lanes >> lane_of(qp) & 1))
 			continue;
 		ring_remove(ring, qp);
+		if (unit->counted)
+			unit->packets = packets_of_units(qp, units, unit->packets);
 		return qp;
 	}
 	return NULL;
@@ -247,21 +353,19 @@ static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 		unsigned p = (unit->next_port + n) % HCA_MAX_PORTS;
 		struct ring *ring = &s->rings[p];
 		struct qp *qp = NULL;
-		uint64_t backlog;
+		uint64_t backlog = EVENT_NEVER;
 
 		if (!ring->first)
 			continue;
 		unit->packets = (unsigned)param_scheduler_burst(s->hca->params);
-		backlog = link_port_backlog_ps(s->hca, p + 1, lane_of(ring->first));
-		if (backlog <= window) {
+		unit->counted = false;
+		if (several(ring->lanes))
+			qp = ring_take_by_lane(unit, ring, &backlog);
+		else if ((backlog = backlog_of_lane(s, ring, lane_of(ring->first))) <= window)
 			qp = ring_take(ring);
-		} else {
-			if (ring->lanes & (ring->lanes - 1))
-				qp = ring_take_of_other_lane(s, ring, &backlog);
-			if (!qp && s->owed[p]) {
-				qp = ring_take(ring);
-				unit->packets = 1;
-			}
+		if (!qp && s->owed[p]) {
+			qp = ring_take(ring);
+			unit->packets = 1;
 		}
 		if (qp) {
 			s->owed[p] = false;
@@ -308,6 +412,8 @@ static void unit_job(struct event *ev)
 	unit->held_back = unit->stalled = false;
 	unit->qp = NULL;
 	for (; qp || (qp = unit_pick(unit, &rings_again_ps)); qp = NULL) {
+		unsigned units = 0;
+
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
 		if (hca_traces(s->hca, TP_SCHED_QUEUE))
@@ -315,7 +421,11 @@ static void unit_job(struct event *ev)
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
 		from = qp->send.cursor;
-		busy = requester_run(qp, hca_now(s->hca), unit->packets, &qp_again_ps);
+		busy = requester_run(qp, hca_now(s->hca), unit->packets,
+				     unit->counted ? &units : NULL, &qp_again_ps);
+		if (units)
+			vl_arbiter_sent(&port_of_ring(s, ring_of(s, qp))->arbiter, lane_of(qp),
+					units);
 		if (busy) {
 			if (hca_traces(s->hca, TP_UNIT_RUN))
 				unit_trace_turn(unit, qp, from, busy);
