@@ -3,6 +3,8 @@
 #ifndef HOST_DRIVER_IWARP_BYTES_H
 #define HOST_DRIVER_IWARP_BYTES_H
 
+#include "host_driver/mlx4/alloc.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <stdint.h>
@@ -42,15 +44,18 @@ static inline void put_be64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Appends n bytes, at least one, to *buffer, which holds *used and grows by realloc(). 0, or -ENOMEM
- * with nothing changed. */
+/* Appends n bytes, at least one, to *buffer, which holds *used and moves to larger memory. 0, or
+ * -ENOMEM with nothing changed. */
 static inline int bytes_append(uint8_t **buffer, size_t *used, const uint8_t *bytes, size_t n)
 {
-	uint8_t *grown = realloc(*buffer, *used + n);
+	uint8_t *grown = drv_calloc(1, *used + n);
 
 	if (!grown)
 		return -ENOMEM;
+	if (*used)
+		memcpy(grown, *buffer, *used);
 	memcpy(grown + *used, bytes, n);
+	free(*buffer);
 	*buffer = grown;
 	*used += n;
 	return 0;

@@ -249,9 +249,11 @@ int iw_start_send(struct iw_cm_id *id, const struct mpa_start *start)
 {
 	uint8_t frame[MPA_START_BYTES + MPA_PDATA_MAX + 1];
 	size_t n = iw_break_start(id, frame, mpa_start_put(frame, start));
+	int ret = id->host->net->ops->send(id->stream, frame, n);
 
-	iw_say_start(id, "send", start);
-	return id->host->net->ops->send(id->stream, frame, n);
+	if (!ret)
+		iw_say_start(id, "send", start);
+	return ret;
 }
 
 int iw_disconnect(struct iw_cm_id *id)

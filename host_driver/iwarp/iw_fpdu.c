@@ -27,10 +27,11 @@ static int message_send(struct iw_cm_id *id, const struct rdmap_message *m)
 	n = iw_break_ulpdu(id, ulpdu, rdmap_put(ulpdu, m));
 	n = mpa_fpdu_put(&id->tx, fpdu, ulpdu, n);
 	iw_break_fpdu(id, fpdu, n, marked);
-	iw_say(id, "send %s, %zu bytes%s", rdmap_opcode_name(m->opcode), m->len,
-	       id->agreed.crc ? "" : ", no crc");
 	id->sent_fpdu = true;
 	ret = id->host->net->ops->send(id->stream, fpdu, n);
+	if (!ret)
+		iw_say(id, "send %s, %zu bytes%s", rdmap_opcode_name(m->opcode), m->len,
+		       id->agreed.crc ? "" : ", no crc");
 out:
 	free(ulpdu);
 	return ret;
