@@ -81,10 +81,10 @@ static void established(struct rdma_iw_id *id, const struct iw_event *event)
 	id->state = ID_CONNECTED;
 	tell(id, (struct rdma_iw_event){
 			 .event = RDMA_CM_EVENT_ESTABLISHED,
-			 .private_data = event ? event->pdata : NULL,
-			 .private_data_len = event ? event->pdata_len : 0,
-			 .responder_resources = event ? event->ird : 0,
-			 .initiator_depth = event ? event->ord : 0,
+			 .private_data = event->pdata,
+			 .private_data_len = event->pdata_len,
+			 .responder_resources = event->ird,
+			 .initiator_depth = event->ord,
 		 });
 }
 
@@ -234,7 +234,8 @@ int rdma_iw_accept(struct rdma_iw_id *id, const uint8_t *pdata, uint16_t len)
 	if (!ret) {
 		iw_query(id->iw, &query);
 		if (query.state == IW_WAIT_FPDU)
-			established(id, NULL);
+			established(id, &(const struct iw_event){.ird = query.agreed.ird,
+								 .ord = query.agreed.ord});
 	}
 	id_let(id);
 	return ret;
