@@ -23,6 +23,7 @@
 #define TESTBENCH_IWARP_H
 
 #include "host_driver/iwarp/iw_cm.h"
+#include "host_driver/iwarp/rdma_iw.h"
 #include "host_driver/iwarp/rdmap.h"
 #include "host_driver/iwarp/tcp_frame.h"
 #include "testbench/scenario.h"
@@ -115,6 +116,43 @@ void tb_expect_message(struct tb *tb, const char *here, enum tb_direction direct
 /* Within that time no message leaves in either direction, and no event comes. */
 #define expect_silence(ps) tb_expect_silence(tb, TB_HERE, ps)
 void tb_expect_silence(struct tb *tb, const char *here, uint64_t ps);
+
+/* --- connections as librdmacm has them: host_driver/iwarp/rdma_iw.h --- */
+
+struct tb_rdma_iw; /* an id, and what its user does */
+
+struct tb_rdma_iw_event {
+	int64_t status;                               /* [0] */
+	const char *pdata;                            /* [not compared] */
+	int64_t pdata_len;                            /* [not compared] */
+	int64_t responder_resources, initiator_depth; /* [not compared] */
+};
+
+/* A new id. Calls are those of rdma_iw.h: must(rdma_iw_connect(tb_rdma_iw_id(client), NULL, NULL, 0)). NULL: it is destroyed. */
+#define rdma_iw_new(end) tb_rdma_iw_new(tb, TB_HERE, end)
+struct tb_rdma_iw *tb_rdma_iw_new(struct tb *tb, const char *here, struct tb_end *end);
+struct rdma_iw_id *tb_rdma_iw_id(struct tb_rdma_iw *rdma);
+/* An id that listens on TB_IW_PORT; the options are those of the connections. */
+#define rdma_iw_serve(end, ...) tb_rdma_iw_serve(tb, TB_HERE, end, TB_IW_OPTIONS(__VA_ARGS__))
+struct tb_rdma_iw *tb_rdma_iw_serve(struct tb *tb, const char *here, struct tb_end *end, const struct iw_options *options);
+/* An id whose address, that of the other end, and route are resolved. */
+#define rdma_iw_resolved(end) tb_rdma_iw_resolved(tb, TB_HERE, end)
+struct tb_rdma_iw *tb_rdma_iw_resolved(struct tb *tb, const char *here, struct tb_end *end);
+/* Destroys it: nothing of it is told any more. */
+#define rdma_iw_forget(rdma) tb_rdma_iw_forget(tb, TB_HERE, rdma)
+void tb_rdma_iw_forget(struct tb *tb, const char *here, struct tb_rdma_iw *rdma);
+/* In the handler of the next such event; CONNECT_REQUEST: of the listener, and the act is that of the new id. */
+#define rdma_iw_within(rdma, type, act) tb_rdma_iw_within(tb, TB_HERE, rdma, RDMA_CM_EVENT_##type, act)
+void tb_rdma_iw_within(struct tb *tb, const char *here, struct tb_rdma_iw *rdma, enum rdma_cm_event_type type, enum tb_iw_act act);
+/* The next event of the id. */
+#define TB_RDMA_IW_EVENT(...)                   \
+	(&(const struct tb_rdma_iw_event){          \
+		.pdata_len = TB_ANY, .responder_resources = TB_ANY, .initiator_depth = TB_ANY, __VA_ARGS__})
+#define expect_rdma_iw(rdma, type, ...) tb_expect_rdma_iw(tb, TB_HERE, rdma, RDMA_CM_EVENT_##type, TB_RDMA_IW_EVENT(__VA_ARGS__))
+void tb_expect_rdma_iw(struct tb *tb, const char *here, struct tb_rdma_iw *rdma, enum rdma_cm_event_type type, const struct tb_rdma_iw_event *want);
+/* The listener's next CONNECT_REQUEST; the new id. */
+#define expect_rdma_iw_request(rdma, ...) tb_expect_rdma_iw_request(tb, TB_HERE, rdma, TB_RDMA_IW_EVENT(__VA_ARGS__))
+struct tb_rdma_iw *tb_expect_rdma_iw_request(struct tb *tb, const char *here, struct tb_rdma_iw *rdma, const struct tb_rdma_iw_event *want);
 
 /* --- the network --- */
 
