@@ -35,6 +35,7 @@ struct iw_stream {
 	int fd; /* -1: done */
 	bool connecting, released;
 	bool fin, fin_sent, fin_received;
+	int error; /* of connect() or send(), a number of errno.h; the poll finds the socket ready then */
 	const struct iw_stream_user *user;
 	void *arg;
 	struct iw_address peer;
@@ -117,9 +118,8 @@ static int socket_connect(struct iw_net *net, struct iw_address to,
 	s->user = user;
 	s->arg = arg;
 	s->connecting = true;
-	/* what fails at once is found by the poll too */
 	if (connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) && errno != EINPROGRESS)
-		shutdown(fd, SHUT_RDWR);
+		s->error = errno;
 	*out = s;
 	return 0;
 }
@@ -168,10 +168,16 @@ static void stream_push(struct iw_stream *s)
 {
 	ssize_t n;
 
+	if (s->error)
+		return;
 	while (s->n_data && s->fd >= 0) {
 		n = send(s->fd, s->data, s->n_data, MSG_NOSIGNAL);
-		if (n < 0)
-			return; /* full, or broken: the poll says so */
+		if (n < 0) {
+			/* the socket has told its error now; its user hears of it after the poll */
+			if (errno != EAGAIN && errno != EINTR)
+				s->error = errno;
+			return;
+		}
 		s->n_data -= (size_t)n;
 		memmove(s->data, s->data + n, s->n_data);
 	}
@@ -269,15 +275,19 @@ static const struct iw_stream_ops socket_ops = {
 
 static void connect_end(struct iw_stream *s)
 {
-	int error = 0;
+	int error = s->error;
 	socklen_t n = sizeof(error);
 
-	getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n);
+	if (!error)
+		getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n);
 	s->connecting = false;
-	if (error)
+	if (error) {
 		stream_fail(s, error_of(error));
-	else if (tells(s))
+		return;
+	}
+	if (tells(s))
 		s->user->up(s->arg);
+	stream_push(s); /* what has waited for it */
 }
 
 /* Both directions are done. */
@@ -318,9 +328,11 @@ static void stream_serve(struct iw_stream *s, short events)
 	}
 	if (events & POLLOUT)
 		stream_push(s);
-	if (events & (POLLIN | POLLHUP | POLLERR) && !s->fin_received)
+	if (s->error)
+		stream_fail(s, error_of(s->error));
+	else if (events & (POLLIN | POLLHUP | POLLERR) && !s->fin_received)
 		readable(s);
-	else if (events & (POLLHUP | POLLERR) && s->n_data)
+	else if (events & (POLLHUP | POLLERR) && !s->fin_sent)
 		stream_fail(s, -ECONNRESET);
 	close_if_over(s);
 }
