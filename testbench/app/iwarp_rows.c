@@ -45,6 +45,7 @@
 	R(4, AGREE, "row_4_ord_too_high", "own")                                                   \
 	R(4, VM, "siw.depths", "siw")                                                              \
 	R(5, SCENARIO, "iwarp_fence", "own")                                                       \
+	R(5, SCENARIO, "iwarp_start_together", "own")                                              \
 	R(5, CAPTURE, "iwarp_fence", "tshark")                                                     \
 	R(5, READY, "row_5_no_early_byte", "own")                                                  \
 	R(5, READY, "row_5_fence_is_flushed", "own")                                               \
@@ -73,6 +74,7 @@
 	R(8, SCENARIO, "iwarp_fallback", "own")                                                    \
 	R(8, AGREE, "row_8_fallback", "own")                                                       \
 	R(9, SCENARIO, "iwarp_private_data", "own")                                                \
+	R(9, SCENARIO, "iwarp_rdma_connect", "own")                                                \
 	R(9, AGREE, "row_9_private_data", "own")                                                   \
 	R(9, VM, "siw.private_data", "siw")                                                        \
 	R(10, SCENARIO, "iwarp_no_common_kind", "own")                                             \
