@@ -33,8 +33,10 @@ static void id_hold(struct rdma_iw_id *id)
 
 static void id_let(struct rdma_iw_id *id)
 {
-	if (!--id->holds)
-		free(id);
+	if (--id->holds)
+		return;
+	id->host->ids--;
+	free(id);
 }
 
 static void tell(struct rdma_iw_id *id, struct rdma_iw_event event)
@@ -53,8 +55,10 @@ static struct rdma_iw_id *id_make(struct iw_host *host, rdma_iw_handler *handler
 {
 	struct rdma_iw_id *id = drv_calloc(1, sizeof(*id));
 
-	if (id)
-		*id = (struct rdma_iw_id){.host = host, .handler = handler, .arg = arg, .holds = 1};
+	if (!id)
+		return NULL;
+	*id = (struct rdma_iw_id){.host = host, .handler = handler, .arg = arg, .holds = 1};
+	host->ids++;
 	return id;
 }
 
