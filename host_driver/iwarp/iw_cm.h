@@ -172,8 +172,8 @@ struct iw_host {
 	struct iw_net *net;
 	/* What crosses the stream, and how states change, in words; NULL: nobody listens. */
 	void (*said)(struct iw_host *host, const struct iw_cm_id *id, const char *text);
-	unsigned
-		ids; /* that exist, those of rdma_iw.h too, also those that are destroyed and not yet gone */
+	/* That exist, those of rdma_iw.h too, also those that are destroyed and not yet gone. */
+	unsigned ids;
 };
 
 /* `options` NULL: the defaults. Private data: at most 512 bytes, 508 with revision 2. */
