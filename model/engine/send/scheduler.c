@@ -26,7 +26,9 @@ enum { LANE_UNKNOWN = VL_MANAGEMENT + 1, LANES };
 
 struct ring {
 	struct qp *first, *last;
-	unsigned lanes; /* a set: those of its QPs, and perhaps lanes that had QPs lately */
+	/* A set: the known lanes of its QPs, and perhaps lanes that had QPs lately. A lane whose only QP is
+	 * at a unit stays until the arbiter looks, because that QP may come back. */
+	uint16_t lanes;
 	unsigned of_lane[LANES]; /* how many QPs each lane has */
 	bool arbitrates;         /* it has had QPs of several data lanes at once */
 };
@@ -40,7 +42,9 @@ struct unit {
 	uint64_t stalled_ps;
 	uint8_t next_port;
 	unsigned packets; /* at most in this turn */
-	bool counted;     /* the turn uses up weight of its lane */
+	unsigned *
+		counts; /* what the turn sends, if that uses up weight of its lane: &sent, or NULL */
+	unsigned sent;
 };
 
 struct scheduler {
@@ -171,9 +175,11 @@ static void __attribute__((noinline)) ring_trace(struct scheduler *s, const stru
 static void ring_add(struct scheduler *s, struct qp *qp)
 {
 	struct ring *ring = ring_of(s, qp);
+	unsigned lane;
 
-	if (!qp->send.lane && ring->arbitrates)
+	if (ring->arbitrates && !qp->send.lane)
 		lane_find(qp);
+	lane = lane_of(qp);
 	qp->send.turn = TURN_RING;
 	qp->send.ring_next = NULL;
 	if (ring->last)
@@ -181,8 +187,8 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 	else
 		ring->first = qp;
 	ring->last = qp;
-	ring->lanes |= 1u << lane_of(qp);
-	ring->of_lane[lane_of(qp)]++;
+	ring->lanes |= (uint16_t)(1u << lane);
+	ring->of_lane[lane]++;
 	if (hca_traces(s->hca, TP_SCHED_QUEUE))
 		ring_trace(s, ring);
 }
@@ -243,7 +249,7 @@ bool scheduler_reads_full(const struct hca *hca)
 	return s->dmas >= (int)(param_requester_inflight(s->hca->params) * s->n_units);
 }
 
-/* Lanes of the QPs that units work on. Those that wait for a context send nothing now. */
+/* Lanes of the QPs that units work on, if they are known. Those that wait for a context send nothing now. */
 static unsigned lanes_at_units(struct scheduler *s, const struct ring *ring)
 {
 	unsigned lanes = 0;
@@ -254,7 +260,7 @@ static unsigned lanes_at_units(struct scheduler *s, const struct ring *ring)
 		if (unit->qp && !unit->stalled && ring_of(s, unit->qp) == ring)
 			lanes |= 1u << lane_of(unit->qp);
 	}
-	return lanes;
+	return lanes & ~(1u << LANE_UNKNOWN);
 }
 
 /* Lanes of the ring that have room. *backlog is the least of all its lanes. */
@@ -264,7 +270,8 @@ static unsigned lanes_with_room(const struct scheduler *s, const struct ring *ri
 	const uint64_t window = param_link_tx_window(s->hca->params);
 	unsigned has_room = 0;
 
-	for (unsigned lane = 0; lane < LANES; lane++) {
+	for (unsigned rest = ring->lanes | 1u << LANE_UNKNOWN; rest; rest &= rest - 1) {
+		const unsigned lane = (unsigned)__builtin_ctz(rest);
 		uint64_t of_lane;
 
 		if (!ring->of_lane[lane])
@@ -306,25 +313,35 @@ static unsigned lanes_arbitrate(struct scheduler *s, struct ring *ring, unsigned
 	return chosen & has_room;
 }
 
+/* Leaves in the set the lanes that the ring has now, and those of units. */
+static void lanes_now(struct ring *ring, unsigned at_units)
+{
+	for (unsigned rest = ring->lanes & ~at_units; rest; rest &= rest - 1)
+		if (!ring->of_lane[__builtin_ctz(rest)])
+			ring->lanes &= (uint16_t) ~(1u << __builtin_ctz(rest));
+	ring->lanes |= (uint16_t)at_units;
+}
+
 /* The ring may have several lanes. Takes the first QP of those that may send now. NULL: none;
  * *backlog is more than the parameter link.tx_window, by the time until the next look. */
 static struct qp *__attribute__((noinline))
 ring_take_by_lane(struct unit *unit, struct ring *ring, uint64_t *backlog)
 {
 	struct scheduler *s = unit->scheduler;
-	const unsigned at_units = lanes_at_units(s, ring);
-	unsigned lanes, units = 0, in_ring = 0;
+	unsigned lanes, units = 0, at_units = 0;
 	uint64_t wait_ps;
+	bool counted;
 
-	for (unsigned lane = 0; lane < LANES; lane++)
-		in_ring |= (unsigned)(ring->of_lane[lane] != 0) << lane;
-	ring->lanes = in_ring | at_units;
+	if (several(ring->lanes)) {
+		at_units = lanes_at_units(s, ring);
+		lanes_now(ring, at_units);
+	}
 	lanes = lanes_with_room(s, ring, backlog);
 	if (!lanes)
 		return NULL;
-	unit->counted = several(ring->lanes & DATA_LANES) && !port_of_ring(s, ring)->eth;
-	ring->arbitrates |= unit->counted;
-	if (unit->counted || (lanes >> VL_MANAGEMENT & 1)) {
+	counted = several(ring->lanes & DATA_LANES) && !port_of_ring(s, ring)->eth;
+	ring->arbitrates |= counted;
+	if (counted || (lanes >> VL_MANAGEMENT & 1)) {
 		lanes = lanes_arbitrate(s, ring, lanes, at_units, &units, &wait_ps);
 		*backlog = param_link_tx_window(s->hca->params) + wait_ps;
 	}
@@ -332,8 +349,11 @@ ring_take_by_lane(struct unit *unit, struct ring *ring, uint64_t *backlog)
 		if (!(lanes >> lane_of(qp) & 1))
 			continue;
 		ring_remove(ring, qp);
-		if (unit->counted)
+		if (counted) {
 			unit->packets = packets_of_units(qp, units, unit->packets);
+			unit->counts = &unit->sent;
+			unit->sent = 0;
+		}
 		return qp;
 	}
 	return NULL;
@@ -347,21 +367,22 @@ static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 	uint64_t window = param_link_tx_window(s->hca->params);
 
 	*again_ps = EVENT_NEVER;
+	unit->counts = NULL;
 	if (scheduler_reads_full(s->hca))
 		return NULL;
 	for (unsigned n = 0; n < HCA_MAX_PORTS; n++) {
 		unsigned p = (unit->next_port + n) % HCA_MAX_PORTS;
 		struct ring *ring = &s->rings[p];
 		struct qp *qp = NULL;
-		uint64_t backlog = EVENT_NEVER;
+		uint64_t backlog;
 
 		if (!ring->first)
 			continue;
 		unit->packets = (unsigned)param_scheduler_burst(s->hca->params);
-		unit->counted = false;
-		if (several(ring->lanes))
+		backlog = backlog_of_lane(s, ring, lane_of(ring->first));
+		if (several(ring->lanes) || (backlog > window && ring->of_lane[LANE_UNKNOWN]))
 			qp = ring_take_by_lane(unit, ring, &backlog);
-		else if ((backlog = backlog_of_lane(s, ring, lane_of(ring->first))) <= window)
+		else if (backlog <= window)
 			qp = ring_take(ring);
 		if (!qp && s->owed[p]) {
 			qp = ring_take(ring);
@@ -412,8 +433,6 @@ static void unit_job(struct event *ev)
 	unit->held_back = unit->stalled = false;
 	unit->qp = NULL;
 	for (; qp || (qp = unit_pick(unit, &rings_again_ps)); qp = NULL) {
-		unsigned units = 0;
-
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
 		if (hca_traces(s->hca, TP_SCHED_QUEUE))
@@ -421,11 +440,11 @@ static void unit_job(struct event *ev)
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
 		from = qp->send.cursor;
-		busy = requester_run(qp, hca_now(s->hca), unit->packets,
-				     unit->counted ? &units : NULL, &qp_again_ps);
-		if (units)
+		busy = requester_run(qp, hca_now(s->hca), unit->packets, unit->counts,
+				     &qp_again_ps);
+		if (unit->counts && unit->sent)
 			vl_arbiter_sent(&port_of_ring(s, ring_of(s, qp))->arbiter, lane_of(qp),
-					units);
+					unit->sent);
 		if (busy) {
 			if (hca_traces(s->hca, TP_UNIT_RUN))
 				unit_trace_turn(unit, qp, from, busy);
