@@ -3,12 +3,21 @@
  * What an administrator does with counters. A Set writes the counters that it selects, each with a value of its
  * own, and leaves the others alone; a later Get shows what was set, and counts on from there. PortCounters and
  * PortCountersExtended count the same packets, but a Set of one does not change the other. The wide ones have 64
- * bits. Packets to groups, and packets with errors, count apart. That holds for the counters of both hosts.
+ * bits. Packets to groups, and packets with errors, count apart. Who asks of a busy port misses none. That holds for the counters of both hosts.
  */
 /* behaviours: IBA-16.1.3.5-portcounters */
 #include "testbench/manage.h"
 
-enum { SOME = 5, N = 3, EXT_SELECT_ALL = 0xff, QKEY = 0x33 };
+enum {
+	SOME = 5,
+	N = 3,
+	EXT_SELECT_ALL = 0xff,
+	QKEY = 0x33,
+	MTU = 4096,
+	LEN = 16384,
+	MESSAGES = 100,
+	ASKS = 5
+};
 
 #define WIDE UINT64_C(0x123456789abc0000)
 
@@ -168,6 +177,32 @@ static void kinds(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ignore_data(b, .len = N * 128);
 }
 
+/* Packets that come while somebody asks are counted, too, each once. */
+static void busy(struct tb *tb, struct tb_end *a, struct tb_end *of)
+{
+	const unsigned packets = MESSAGES * LEN / MTU;
+	struct counters_ext before = {0}, between, after = {0};
+
+	counters_ext(tb, a, of, MAD_METHOD_GET, &before);
+	send_on(a, a->qp[0], .opcode = IBV_WR_RDMA_WRITE, .len = LEN, .repeat = MESSAGES);
+	for (unsigned i = 0; i < ASKS && still_right(); i++) {
+		between = (struct counters_ext){0};
+		counters_ext(tb, a, of, MAD_METHOD_GET, &between);
+		if (!i)
+			expect_that(port_counters_ext_get_rcv_pkts(&between.c), <,
+				    port_counters_ext_get_rcv_pkts(&before.c) + packets);
+	}
+	expect_cqes(a, MESSAGES);
+	ignore_data(of, .len = LEN);
+	counters_ext(tb, a, of, MAD_METHOD_GET, &after);
+	expect_equal(port_counters_ext_get_rcv_pkts(&after.c) -
+			     port_counters_ext_get_rcv_pkts(&before.c),
+		     packets + ASKS + 1);
+	expect_equal(port_counters_ext_get_ucast_rcv(&after.c) -
+			     port_counters_ext_get_ucast_rcv(&before.c),
+		     packets + ASKS + 1);
+}
+
 SCENARIO(counters_set, "counters that are set: each alone, wide ones, groups, errors")
 {
 	ignore_packets();
@@ -176,7 +211,9 @@ SCENARIO(counters_set, "counters that are set: each alone, wide ones, groups, er
 	phase("host b");
 	each_alone(tb, a, b);
 	count_on(tb, a, b);
+	busy(tb, a, b);
 	phase("host a");
 	each_alone(tb, b, a);
 	count_on(tb, b, a);
+	busy(tb, b, a);
 }
