@@ -5,13 +5,15 @@
 # on purpose, and the Rtr frame, which tshark does not know. Of revision 2 it has two warnings, because RFC 6581 came after it: of bit S, and of the revision.
 set -euo pipefail
 dir=$1 scenario=$2
-malformed=0 bad_crc=0 bad_sums=0
+malformed=0 bad_crc=0 bad_sums=0 whole=1
 case $scenario in
-iwarp_rtr_frame) malformed=2 ;;
+iwarp_rtr_frame | iwarp_rdma_connect) malformed=2 ;;
 iwarp_rtr_frame_old) malformed=1 ;;
 iwarp_wrong_rtr) malformed=1 bad_crc=1 ;;
 iwarp_bounds) malformed=1 ;;
 iwarp_losses) bad_crc=1 bad_sums=3 ;;
+# its frames of the start are cut by segments, or share one with what follows; tshark reads only whole ones that stand alone
+iwarp_start_together) whole=0 ;;
 esac
 one=$(mktemp) all=$(mktemp)
 trap 'rm -f "$one" "$all"' EXIT
@@ -26,13 +28,15 @@ expect()
 {
 	[ "$2" -eq "$3" ] || { echo "$1: $2, expected $3"; wrong=1; }
 }
-expect "malformed packets" "$(count '^\[Malformed Packet')" $malformed
-expect "FPDUs with a bad CRC" "$(count 'CRC check: .*Bad CRC32')" $bad_crc
+if [ $whole = 1 ]; then
+	expect "malformed packets" "$(count '^\[Malformed Packet')" $malformed
+	expect "FPDUs with a bad CRC" "$(count 'CRC check: .*Bad CRC32')" $bad_crc
+fi
 expect "packets with a bad checksum of IP or TCP" "$(count 'Expert Info \(Error/Checksum\)')" $bad_sums
 expect "TCP segments in error" "$(count 'Expert Info \(Error/(Protocol|Sequence)')" 0
 warned=$(tshark -n --disable-protocol rpcordma -r "$one" -q -z expert,warn 2>/dev/null | grep 'IWARP_' |
 	grep -cvE 'Malformed Packet|Res field is NOT set to zero|Rev field is NOT set to one' || true)
-expect "further warnings of tshark" "$warned" 0
+[ $whole = 0 ] || expect "further warnings of tshark" "$warned" 0
 fpdus=$(count 'CRC check: .*Good CRC32')
 starts=$(count 'ID Re[qp] frame: ')
 [ "$starts" -gt 0 ] || { echo "tshark finds no Request"; wrong=1; }
