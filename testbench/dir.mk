@@ -2,7 +2,7 @@
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, calls.c child.c place.c compile.c outdir.c symbols.c)
 src-y += $(addprefix $(d)/dsan/hear/, callout.c wrote.c trail.c history.c entered.c chain.c reached.c)
-src-y += $(addprefix $(d)/dsan/own/, order.c own.c doorbell.c waiting.c late.c cq_waits.c receives.c headers.c)
+src-y += $(addprefix $(d)/dsan/own/, order.c own.c doorbell.c waiting.c late.c cq_waits.c receives.c headers.c link.c)
 src-y += $(addprefix $(d)/dsan/held/, objects.c claims.c releases.c taken.c counted.c heap.c counts.c pins.c)
 src-y += $(addprefix $(d)/dsan/threads/, threads.c locks.c lockset.c waits.c flags.c busy.c handlers.c locals.c freed.c setters.c)
 src-y += $(addprefix $(d)/dsan/asked/, asked.c request.c completion.c context.c context_qp.c context_parts.c command.c wanted.c members.c queried.c init_hca.c buffers.c special.c ethernet.c)

@@ -516,7 +516,7 @@
 	R(event_differs, \
 	  "users of the driver are told another event than the device has raised or a message has brought, or none", \
 	  "IBA 11.6.3 asynchronous events; Linux mlx4_eq_int, mlx4_ib_event; IBA 12.6 messages of connections, Linux cm_format_req_event, cma_ib_handler", \
-	  "the type and the subtype of the EQE, and the table in which its object is looked up; of a message, the function that fills that member of the event", \
+	  "the type and the subtype of the EQE, and the table in which its object is looked up; of a link, the state with which the new one is compared; of a message, the function that fills that member of the event", \
 	  "a port that comes up is told as one that goes down")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */

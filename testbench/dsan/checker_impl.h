@@ -11,6 +11,7 @@
 #include "testbench/dsan/checker.h"
 #include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/own/headers.h"
+#include "testbench/dsan/own/link.h"
 #include "testbench/dsan/threads/threads.h"
 #include "testbench/os/calls.h"
 
@@ -142,6 +143,7 @@ struct checker {
 	struct checker_host host;
 	bool memory_only;       /* of checker_create_software() */
 	struct headers headers; /* there */
+	struct link_told link;  /* there */
 	bool guest; /* of guest.c: its driver is another one, and tells nothing but what it does */
 	/* Of a guest: whether its driver is held to this rule there. NULL: to every one. */
 	bool (*judges)(const struct checker *c, const struct breach *b);

@@ -75,9 +75,18 @@ W(void, drv_event_register, struct drv_device *dev,
 {
 	struct checker *c = checker_of_host(drv_platform(dev)->host);
 
-	if (c)
+	struct checker *software = checker_of_software(drv_platform(dev)->host);
+
+	if (c) {
 		dead_listener(c, fn, arg);
-	__real_drv_event_register(dev, c ? event_came : fn, c ? c : arg);
+		__real_drv_event_register(dev, event_came, c);
+	} else if (software) {
+		software->link.fn = fn;
+		software->link.arg = arg;
+		__real_drv_event_register(dev, fn ? link_event : NULL, &software->link);
+	} else {
+		__real_drv_event_register(dev, fn, arg);
+	}
 }
 
 W(void, drv_raw_mmio_write32, struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
