@@ -22,7 +22,7 @@ enum {
 };
 
 #define DELAY CFG_MS(1)
-#define SLACK CFG_US(900) /* hcasim explore holds threads */
+#define SLACK CFG_US(200)
 /* from when all is posted, which takes three times FILL_PS, until the first credits come back */
 #define BEFORE_CREDITS (2 * DELAY - 3 * FILL_PS - CFG_US(50))
 #define FILL_PS        CFG_US(100)
