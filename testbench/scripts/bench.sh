@@ -114,7 +114,7 @@ row qp_bytes "$qp" "bytes" 256
 row trace_off_ratio "$(ratio "$lazy" "$untraced")" "of a build without traces" 1.01
 row driver_check_ratio "$(ratio "$driver" "$checked")" "of hcasim, in hcasim-checked" 2
 row trace_pcapng_ratio "$(ratio "$pcapng" "$checked")" "of traces off" 1.25
-row qp1024_ratio "$(ratio "$busy1024" "$busy1")" "of one queue pair" 1.31
+row qp1024_ratio "$(ratio "$busy1024" "$busy1")" "of one queue pair" 1.3
 row timer_ratio "$(ratio "$busy1" "$untimed")" "of no ACK timers" 1.02
 row soak_rss_mib "$(ratio "$grown" 1024)" "MiB grown by 10 M packets" 1
 vs_ns3
