@@ -42,8 +42,8 @@ struct unit {
 	uint64_t stalled_ps;
 	uint8_t next_port;
 	unsigned packets; /* at most in this turn */
-	unsigned *
-		counts; /* what the turn sends, if that uses up weight of its lane: &sent, or NULL */
+	/* what the turn sends, if that uses up weight of its lane: &sent, or NULL */
+	unsigned *counts;
 	unsigned sent;
 };
 
