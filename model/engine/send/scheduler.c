@@ -125,7 +125,7 @@ static unsigned lane_of(const struct qp *qp)
 }
 
 /* How long the lane needs for what it has to send. A QP whose lane is not known waits for no credits,
- * like one of VL 15, which has no flow control. */
+ * like one of VL 15, which has no flow control: it waits only for what all lanes wait for. */
 static uint64_t backlog_of_lane(const struct scheduler *s, const struct ring *ring, unsigned lane)
 {
 	return link_port_backlog_ps(s->hca, (unsigned)(ring - s->rings) + 1,
@@ -359,8 +359,9 @@ ring_take_by_lane(struct unit *unit, struct ring *ring, uint64_t *backlog)
 	return NULL;
 }
 
-/* Takes the next QP whose port and lane have room; ports take turns. NULL: none; *again_ps is when to
- * look again, EVENT_NEVER: when something happens. */
+/* Takes the next QP whose port and lane have room; ports take turns. Where the first one of a ring has a
+ * lane that is not known, and no room, no other has room. NULL: none; *again_ps is when to look again,
+ * EVENT_NEVER: when something happens. */
 static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 {
 	struct scheduler *s = unit->scheduler;
@@ -380,10 +381,12 @@ static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 			continue;
 		unit->packets = (unsigned)param_scheduler_burst(s->hca->params);
 		backlog = backlog_of_lane(s, ring, lane_of(ring->first));
-		if (several(ring->lanes) || (backlog > window && ring->of_lane[LANE_UNKNOWN]))
+		if (several(ring->lanes))
 			qp = ring_take_by_lane(unit, ring, &backlog);
 		else if (backlog <= window)
 			qp = ring_take(ring);
+		else if (ring->of_lane[LANE_UNKNOWN] && lane_of(ring->first) != LANE_UNKNOWN)
+			qp = ring_take_by_lane(unit, ring, &backlog);
 		if (!qp && s->owed[p]) {
 			qp = ring_take(ring);
 			unit->packets = 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one
- * QP on one unit at a time. Where QPs of a port have several virtual lanes, vl_arbiter chooses the lane
- * first, and the QP that has waited longest there goes. A unit stands still while the context of its QP is read. from:
- * doorbell, requester, retry; to: requester_run(). Time: [hca.scheduler], units' busy-until; holds
- * back while a port has link.tx_window of data to send, or while that much waits for credits on the
- * QP's virtual lane, and while requester.inflight payload reads a unit are under way.
+ * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one QP on
+ * one unit at a time. Where QPs of a port have several virtual lanes, vl_arbiter chooses the lane first,
+ * and the QP that has waited longest there goes. A unit stands still while the context of its QP is
+ * read. from: doorbell, requester, retry; to: requester_run(). Time: [hca.scheduler], units' busy-until;
+ * holds back while a port has link.tx_window of data to send, or while that much waits for credits on
+ * the QP's virtual lane, and while requester.inflight payload reads a unit are under way.
  */
 #ifndef MODEL_ENGINE_SCHEDULER_H
 #define MODEL_ENGINE_SCHEDULER_H
