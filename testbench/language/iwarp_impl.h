@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of the words of iwarp.h only. */
+#ifndef TESTBENCH_IWARP_IMPL_H
+#define TESTBENCH_IWARP_IMPL_H
+
+#include "testbench/iwarp.h"
+
+#include "host_driver/iwarp/tcp.h"
+#include "model/interface/macros.h"
+#include "testbench/language/tb.h"
+#include "testbench/machine/ethernet.h"
+
+enum { IWARP_TEXT_CHARS = 1100 };
+
+struct iw_side {
+	struct tb_iwarp *all;
+	struct tb_end *end;
+	struct tcp_host tcp;
+	struct iw_host host;
+	struct iw_cm_id *listener;
+	struct drv_list messages; /* that it has sent */
+	struct drv_list requests; /* struct tb_iw that no word has taken */
+	struct drv_list connections;
+	struct drv_list rdma; /* struct tb_rdma_iw */
+	enum tb_iw_act within_request;
+	struct iw_timer *timers;
+	struct event due;
+};
+
+struct tb_iwarp {
+	struct tb *tb;
+	struct ethernet *ethernet;
+	struct iw_side sides[TB_ENDS];
+};
+
+/* iwarp.c: connections and their listeners */
+
+/* NULL: no memory. */
+struct iw_side *iwarp_side(struct tb *tb, const struct tb_end *end);
+/* False: nothing came for 60 s. */
+bool iwarp_wait_for(struct tb *tb, struct drv_list *list);
+bool iwarp_number_fits(int64_t want, int64_t got);
+
+/* iwarp_hosts.c: the TCP of each end, and the cable between them */
+
+void iwarp_host_begin(struct iw_side *side, struct ethernet_user *user);
+void iwarp_host_end(struct iw_side *side);
+
+/* iwarp_rdma.c: ids of librdmacm */
+
+void iwarp_rdma_free(struct drv_list *list);
+/* Fails if one of them has an event that nobody expected. */
+void iwarp_rdma_judge(struct tb *tb, const char *here, struct drv_list *list);
+
+#endif
