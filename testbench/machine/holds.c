@@ -18,6 +18,7 @@ struct judged {
 	struct holds *holds;
 	unsigned host;
 	uint64_t doorbell_ps; /* how much longer the register write that comes next takes */
+	uint64_t landed_ps;   /* when the last write that was held lands */
 };
 
 struct holds {
@@ -282,8 +283,15 @@ static uint64_t late_ps(void *ctx, enum hca_late_way way, const char *what, uint
 		return ps;
 	}
 	ps = explorer_point(h->explorer, &p);
-	if (ps)
+	if (!ps)
+		return 0;
+	if (way == HCA_LATE_WRITE) {
+		/* it waits behind those before it, and then as long */
+		j->landed_ps = (j->landed_ps > p.now_ps ? j->landed_ps : p.now_ps) + ps;
+		disturbed_until(h, j->landed_ps);
+	} else {
 		disturbed_until(h, p.now_ps + ps);
+	}
 	return ps;
 }
 
