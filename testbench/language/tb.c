@@ -287,12 +287,15 @@ bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), voi
 
 void tb_pass_time(struct tb *tb, const char *here, uint64_t ps)
 {
-	uint64_t until = tb->machine->core.now_ps + ps;
+	const struct holds *holds = tb->machine->holds;
+	const uint64_t calm = holds_calm_ps(holds), held = holds_held_ps(holds);
+	uint64_t from = tb_now(tb), until;
 
 	if (!tb_go(tb, here))
 		return;
-	/* what a schedule holds back has as much time afterwards */
-	for (; tb->machine->core.now_ps < until; until = holds_calm_ps(tb->machine->holds) + ps)
+	/* what a schedule holds back meanwhile, or held before, comes so much later */
+	from = from > calm ? from : calm;
+	while (tb_now(tb) < (until = from + ps + holds_held_ps(holds) - held))
 		tb_wait(tb, never, NULL, until);
 }
 

@@ -33,7 +33,7 @@ struct holds {
 		uint64_t until_ps;
 	} hosts[HOSTS];
 	struct judged judged[HOSTS];
-	uint64_t calm_ps;
+	uint64_t calm_ps, held_ps;
 	uint8_t host_of[EXPLORER_PARTIES]; /* by number of thread: host + 1; 0: not bound */
 	bool stood[EXPLORER_PARTIES];
 };
@@ -64,10 +64,11 @@ static void nap(struct holds *h, uint64_t until_ps)
 		kernel_thread_wait(h->kernel);
 }
 
-static void disturbed_until(struct holds *h, uint64_t ps)
+static void disturbed(struct holds *h, uint64_t from_ps, uint64_t ps)
 {
-	if (ps > h->calm_ps)
-		h->calm_ps = ps;
+	h->held_ps += ps;
+	if (from_ps + ps > h->calm_ps)
+		h->calm_ps = from_ps + ps;
 }
 
 static bool is_stopped(const struct holds *h, unsigned host, const struct kernel_thread *self)
@@ -124,7 +125,7 @@ static uint64_t thread_point(struct holds *h, struct point p)
 	p.now_ps = h->core->now_ps;
 	ps = explorer_point(h->explorer, &p);
 	if (ps) {
-		disturbed_until(h, p.now_ps + ps);
+		disturbed(h, p.now_ps, ps);
 		calls_take(&calls, self);
 		explorer_name(h->explorer, kernel_thread_name(self), calls.pc, calls.n);
 	}
@@ -241,7 +242,7 @@ uint64_t holds_interrupt(struct holds *h, unsigned host, unsigned vector, uint64
 	p.kind = TURN_SPURIOUS;
 	*again = explorer_point(h->explorer, &p);
 	if (late + *again)
-		disturbed_until(h, p.now_ps + late + *again);
+		disturbed(h, p.now_ps, late + *again);
 	return late;
 }
 
@@ -275,7 +276,7 @@ static uint64_t late_ps(void *ctx, enum hca_late_way way, const char *what, uint
 				.place = place_of_dma(what),
 				.at = h->hosts[j->host].base + (at - HOST_MEMORY_BUS),
 				.now_ps = h->core->now_ps};
-	uint64_t ps;
+	uint64_t ps, from = p.now_ps;
 
 	if (way == HCA_LATE_REGISTER) {
 		ps = j->doorbell_ps;
@@ -285,13 +286,12 @@ static uint64_t late_ps(void *ctx, enum hca_late_way way, const char *what, uint
 	ps = explorer_point(h->explorer, &p);
 	if (!ps)
 		return 0;
-	if (way == HCA_LATE_WRITE) {
-		/* it waits behind those before it, and then as long */
-		j->landed_ps = (j->landed_ps > p.now_ps ? j->landed_ps : p.now_ps) + ps;
-		disturbed_until(h, j->landed_ps);
-	} else {
-		disturbed_until(h, p.now_ps + ps);
-	}
+	/* a write waits behind those before it, and then as long */
+	if (way == HCA_LATE_WRITE && j->landed_ps > from)
+		from = j->landed_ps;
+	if (way == HCA_LATE_WRITE)
+		j->landed_ps = from + ps;
+	disturbed(h, from, ps);
 	return ps;
 }
 
@@ -306,6 +306,11 @@ void holds_ask(struct holds *h, unsigned host, struct hca *hca)
 uint64_t holds_calm_ps(const struct holds *h)
 {
 	return h ? h->calm_ps : 0;
+}
+
+uint64_t holds_held_ps(const struct holds *h)
+{
+	return h ? h->held_ps : 0;
 }
 
 void holds_device(struct holds *h, unsigned host, uint64_t offset, size_t bytes, bool write)

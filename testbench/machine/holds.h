@@ -43,6 +43,8 @@ void holds_wake(struct holds *h, unsigned host, bool woken);
 bool holds_stood(struct holds *h);
 /* When the last hold ended, or will end. */
 uint64_t holds_calm_ps(const struct holds *h);
+/* How long all holds so far are together: no more than this is anything late. */
+uint64_t holds_held_ps(const struct holds *h);
 /* How much later the host's next interrupt message arrives; *again: after how long the interrupt
  * comes once more, 0: not. */
 uint64_t holds_interrupt(struct holds *h, unsigned host, unsigned vector, uint64_t *again);
