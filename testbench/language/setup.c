@@ -238,7 +238,7 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 				     s->mr_access, &end->mr),
 		     0) ||
 	    !tb_must(tb, here, "drv_cq_create",
-		     drv_cq_create(end->dev, s->qps ? 2 * s->queue * s->qps : 1,
+		     drv_cq_create(end->dev, 2 * s->queue * (s->qps ? s->qps : 1),
 				   s->interrupts ? 0 : DRV_CQ_POLLED, &end->cq),
 		     0))
 		return;
