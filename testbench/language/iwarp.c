@@ -83,6 +83,7 @@ static void said(struct iw_host *host, const struct iw_cm_id *id, const char *te
 	n = note_add(side->all, &side->messages);
 	if (n)
 		snprintf(n->text, sizeof(n->text), "%s", text + 5);
+	iwarp_wire_said(side, (struct iw_cm_id *)id, text + 5, NULL, 0);
 }
 
 static struct tb_iw *iw_new(struct iw_side *side, struct iw_cm_id *id)
@@ -109,6 +110,8 @@ static void event_note(struct tb_iw *iw, const struct iw_event *event)
 	if (event->pdata_len)
 		memcpy(n->pdata, event->pdata, event->pdata_len);
 	n->event.pdata = n->pdata;
+	if (event->type == IW_EVENT_TERMINATE)
+		iwarp_wire_term(iw->side, event->id, event->term, event->sent);
 }
 
 static void receive_post(struct tb *tb, const char *here, struct tb_iw *iw)
@@ -223,6 +226,7 @@ struct iw_side *iwarp_side(struct tb *tb, const struct tb_end *end)
 	if (!all)
 		return NULL;
 	all->tb = tb;
+	drv_list_init(&all->ways);
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct iw_side *side = &all->sides[i];
 
@@ -289,6 +293,7 @@ void tb_iwarp_end(struct tb *tb)
 		notes_free(&all->sides[i].messages);
 	}
 	ethernet_destroy(all->ethernet);
+	iwarp_wire_free(all);
 	free(all);
 	tb->iwarp = NULL;
 }
@@ -327,6 +332,7 @@ static void side_judge(struct tb *tb, const char *here, struct iw_side *side)
 	connections_judge(tb, here, &side->connections);
 	connections_judge(tb, here, &side->requests);
 	iwarp_rdma_judge(tb, here, &side->rdma);
+	iwarp_wire_judge(side, here);
 }
 
 void tb_iwarp_judge(struct tb *tb, const char *here)
@@ -463,6 +469,11 @@ void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned o
 				     .stag = 1,
 				     .msn = ddp->msn,
 				     .mo = ddp->mo,
+				     /* none is another one's, nor its order of bytes */
+				     .read = {.sink_stag = 0x10111213,
+					      .sink_to = 0x2021222324252627,
+					      .source_stag = 0x30313233,
+					      .source_to = 0x4041424344454647},
 				     .payload = (const uint8_t *)ddp->text,
 				     .len = ddp->text ? strlen(ddp->text) : 0,
 			     });
@@ -471,6 +482,7 @@ void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned o
 	if (!tagged && ddp->qn != TB_ANY)
 		ulpdu[QN + 3] = (uint8_t)ddp->qn;
 	tb_must(tb, here, "iw_ulpdu_send", iw_ulpdu_send(iw->id, ulpdu, n), 0);
+	iwarp_wire_said(iw->side, iw->id, NULL, ulpdu, n);
 }
 
 void tb_inject_segment(struct tb *tb, const char *here, struct tb_iw *iw,
@@ -489,7 +501,7 @@ void tb_inject_segment(struct tb *tb, const char *here, struct tb_iw *iw,
 	s.window = segment->window;
 	s.payload = (const uint8_t *)segment->text;
 	s.len = segment->text ? strlen(segment->text) : 0;
-	tcp->ops->send(tcp, frame, tcp_frame_put(frame, tcp->peer_mac, tcp->mac, &s));
+	iwarp_frame_send(iw->side, frame, tcp_frame_put(frame, tcp->peer_mac, tcp->mac, &s));
 }
 
 static bool has_some(struct tb *tb, void *list)

@@ -12,16 +12,16 @@ static struct event_core *core_of(const struct iw_side *side)
 	return &side->all->tb->machine->core;
 }
 
-static void link_send(struct tcp_host *tcp, const uint8_t *frame, size_t n)
+void iwarp_frame_send(struct iw_side *side, const uint8_t *frame, size_t n)
 {
-	struct iw_side *side = side_of(tcp);
-	const char *wrong = ethernet_frame_wrong(frame, n);
-
-	if (wrong)
-		tb_failf(side->all->tb, side->all->tb->here, "%s in each frame of %s", wrong,
-			 side->end->name);
 	if (ethernet_send(side->all->ethernet, side->end->index, frame, n))
 		tb_failf(side->all->tb, side->all->tb->here, "memory for a frame");
+}
+
+static void link_send(struct tcp_host *tcp, const uint8_t *frame, size_t n)
+{
+	iwarp_wire_frame(side_of(tcp), frame, n);
+	iwarp_frame_send(side_of(tcp), frame, n);
 }
 
 static uint64_t link_now_ps(struct tcp_host *tcp)

@@ -30,6 +30,7 @@ struct iw_side {
 struct tb_iwarp {
 	struct tb *tb;
 	struct ethernet *ethernet;
+	struct drv_list ways; /* struct iwarp_way */
 	struct iw_side sides[TB_ENDS];
 };
 
@@ -45,6 +46,21 @@ bool iwarp_number_fits(int64_t want, int64_t got);
 
 void iwarp_host_begin(struct iw_side *side, struct ethernet_user *user);
 void iwarp_host_end(struct iw_side *side);
+/* A frame leaves. */
+void iwarp_frame_send(struct iw_side *side, const uint8_t *frame, size_t n);
+
+/* iwarp_wire.c: what leaves, judged by the RFCs; a failure of the scenario says what is wrong */
+
+/* The TCP of that side sends a frame. */
+void iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n);
+/* The connection says that it has sent a message, or (text NULL) this ULPDU was sent by hand. */
+void iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text,
+		     const uint8_t *ulpdu, size_t len);
+/* The connection tells a TERMINATE. */
+void iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term term, bool sent);
+/* Fails if the side has sent more than it has said. */
+void iwarp_wire_judge(struct iw_side *side, const char *here);
+void iwarp_wire_free(struct tb_iwarp *all);
 
 /* iwarp_rdma.c: ids of librdmacm */
 
