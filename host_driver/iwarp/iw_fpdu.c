@@ -14,24 +14,28 @@ void iw_fpdu_begin(struct iw_cm_id *id)
 		.stream = {.markers = id->agreed.rx_markers, .crc = id->agreed.crc}};
 }
 
+/* 0, or -errno with no effect. */
 static int message_send(struct iw_cm_id *id, const struct rdmap_message *m)
 {
 	const size_t room = mpa_fpdu_room(RDMAP_HEAD_MAX + m->len);
 	uint8_t *ulpdu = drv_calloc(2, room), *fpdu = ulpdu + room;
-	const bool marked = id->tx.markers && !id->tx.at;
+	struct mpa_fpdus tx = id->tx; /* what has not been sent does not count */
+	const bool marked = tx.markers && !tx.at;
 	size_t n;
 	int ret = -ENOMEM;
 
 	if (!ulpdu || !id->stream)
 		goto out;
 	n = iw_break_ulpdu(id, ulpdu, rdmap_put(ulpdu, m));
-	n = mpa_fpdu_put(&id->tx, fpdu, ulpdu, n);
+	n = mpa_fpdu_put(&tx, fpdu, ulpdu, n);
 	iw_break_fpdu(id, fpdu, n, marked);
-	id->sent_fpdu = true;
 	ret = id->host->net->ops->send(id->stream, fpdu, n);
-	if (!ret)
-		iw_say(id, "send %s, %zu bytes%s", rdmap_opcode_name(m->opcode), m->len,
-		       id->agreed.crc ? "" : ", no crc");
+	if (ret)
+		goto out;
+	id->tx = tx;
+	id->sent_fpdu = true;
+	iw_say(id, "send %s, %zu bytes%s", rdmap_opcode_name(m->opcode), m->len,
+	       id->agreed.crc ? "" : ", no crc");
 out:
 	free(ulpdu);
 	return ret;
@@ -72,17 +76,17 @@ static uint8_t opcode_kind(enum rdmap_opcode opcode)
 	return opcode == RDMAP_WRITE ? MPA_RTR_WRITE : 0;
 }
 
-static void rtr_once(struct iw_cm_id *id, uint8_t kind)
+static int rtr_once(struct iw_cm_id *id, uint8_t kind)
 {
 	static const uint8_t four[4] = {1, 2, 3, 4};
 	struct rdmap_message m = {.opcode = kind_opcode(kind), .last = true, .stag = id->opt.stag};
+	int ret;
 
 	if (m.opcode == RDMAP_SEND)
-		m.msn = id->tx_msn[RDMAP_QN_SEND]++;
+		m.msn = id->tx_msn[RDMAP_QN_SEND];
 	if (m.opcode == RDMAP_READ_REQUEST) {
-		m.msn = id->tx_msn[RDMAP_QN_READ]++;
+		m.msn = id->tx_msn[RDMAP_QN_READ];
 		m.read.sink_stag = m.read.source_stag = id->opt.stag;
-		id->reads_out++;
 	}
 	if (iw_breaks(id, IW_BREAK_rtr_data)) {
 		m.read.len = sizeof(four);
@@ -91,18 +95,28 @@ static void rtr_once(struct iw_cm_id *id, uint8_t kind)
 			m.len = sizeof(four);
 		}
 	}
-	message_send(id, &m);
+	ret = message_send(id, &m);
+	if (ret)
+		return ret;
+	if (m.opcode == RDMAP_SEND)
+		id->tx_msn[RDMAP_QN_SEND]++;
+	if (m.opcode == RDMAP_READ_REQUEST) {
+		id->tx_msn[RDMAP_QN_READ]++;
+		id->reads_out++;
+	}
+	return 0;
 }
 
-void iw_rtr_send(struct iw_cm_id *id, uint8_t kind)
+int iw_rtr_send(struct iw_cm_id *id, uint8_t kind)
 {
+	int ret;
+
 	if (iw_breaks(id, IW_BREAK_no_rtr))
-		return;
+		return 0;
 	if (iw_breaks(id, IW_BREAK_rtr_other_kind))
 		kind = kind == MPA_RTR_WRITE ? MPA_RTR_READ : MPA_RTR_WRITE;
-	rtr_once(id, kind);
-	if (iw_breaks(id, IW_BREAK_rtr_twice))
-		rtr_once(id, kind);
+	ret = rtr_once(id, kind);
+	return !ret && iw_breaks(id, IW_BREAK_rtr_twice) ? rtr_once(id, kind) : ret;
 }
 
 /* --- the user's messages --- */
@@ -147,11 +161,13 @@ static void sends_go(struct iw_cm_id *id)
 		int ret = message_send(id, &(const struct rdmap_message){
 						   .opcode = RDMAP_SEND,
 						   .last = true,
-						   .msn = id->tx_msn[RDMAP_QN_SEND]++,
+						   .msn = id->tx_msn[RDMAP_QN_SEND],
 						   .payload = work->bytes,
 						   .len = work->len,
 					   });
 
+		if (!ret)
+			id->tx_msn[RDMAP_QN_SEND]++;
 		complete(id, work, false, ret, (uint32_t)work->len);
 	}
 	iw_release(id);
@@ -170,6 +186,7 @@ static bool may_post(const struct iw_cm_id *id)
 
 int iw_ulpdu_send(struct iw_cm_id *id, const uint8_t *ulpdu, size_t n)
 {
+	struct mpa_fpdus tx = id->tx;
 	uint8_t *fpdu;
 	int ret;
 
@@ -178,8 +195,11 @@ int iw_ulpdu_send(struct iw_cm_id *id, const uint8_t *ulpdu, size_t n)
 	fpdu = drv_calloc(1, mpa_fpdu_room(n));
 	if (!fpdu)
 		return -ENOMEM;
-	ret = id->host->net->ops->send(id->stream, fpdu, mpa_fpdu_put(&id->tx, fpdu, ulpdu, n));
-	id->sent_fpdu = true;
+	ret = id->host->net->ops->send(id->stream, fpdu, mpa_fpdu_put(&tx, fpdu, ulpdu, n));
+	if (!ret) {
+		id->tx = tx;
+		id->sent_fpdu = true;
+	}
 	free(fpdu);
 	return ret;
 }
@@ -260,13 +280,16 @@ static enum iw_term got_read_request(struct iw_cm_id *id, const struct rdmap_mes
 	if (m->read.len)
 		return IW_TERM_REMOTE_STAG; /* no memory is registered */
 	id->rx_msn[RDMAP_QN_READ]++;
-	message_send(id, &(const struct rdmap_message){
-				 .opcode = RDMAP_READ_RESPONSE,
-				 .last = true,
-				 .stag = m->read.sink_stag,
-				 .to = m->read.sink_to,
-			 });
-	return IW_TERM_NONE;
+	/* a peer whose response does not come would wait for ever */
+	return message_send(id,
+			    &(const struct rdmap_message){
+				    .opcode = RDMAP_READ_RESPONSE,
+				    .last = true,
+				    .stag = m->read.sink_stag,
+				    .to = m->read.sink_to,
+			    })
+		       ? IW_TERM_LOCAL
+		       : IW_TERM_NONE;
 }
 
 static enum iw_term got_read_response(struct iw_cm_id *id, const struct rdmap_message *m)

@@ -94,7 +94,7 @@ size_t iw_responder_rtr(struct iw_cm_id *id, const uint8_t *bytes, size_t n);
 /* iw_fpdu.c */
 void iw_fpdu_begin(struct iw_cm_id *id);
 size_t iw_fpdu_received(struct iw_cm_id *id, const uint8_t *bytes, size_t n);
-void iw_rtr_send(struct iw_cm_id *id, uint8_t kind);
+int iw_rtr_send(struct iw_cm_id *id, uint8_t kind);
 void iw_fence_open(struct iw_cm_id *id);
 void iw_terminate(struct iw_cm_id *id, enum iw_term term);
 void iw_flush(struct iw_cm_id *id, bool tell);

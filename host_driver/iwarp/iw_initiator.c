@@ -104,23 +104,34 @@ static void reply_refused(struct iw_cm_id *id, const struct mpa_start *reply)
 	reply_tell(id, -ECONNREFUSED, reply);
 }
 
-void iw_initiator_ready(struct iw_cm_id *id)
+/* Sends what says that this end is ready. */
+static int ready_send(struct iw_cm_id *id)
 {
 	const bool frame =
 		id->agreed.design == IW_RTR_FRAME || iw_breaks(id, IW_BREAK_rtr_frame_anyway);
 
-	iw_state_set(id, IW_FPDU);
-	id->told = true;
 	if (frame && !iw_breaks(id, IW_BREAK_no_rtr))
-		iw_start_send(id, &(const struct mpa_start){
-					  .key = iw_breaks(id, IW_BREAK_rtr_dump_spelling)
-							 ? MPA_RTR_DUMP
-							 : MPA_RTR,
-					  .rev = 1,
-					  .bits = id->agreed.crc ? MPA_C : 0,
-				  });
-	else if (id->agreed.design == IW_RTR_MESSAGE)
-		iw_rtr_send(id, id->agreed.kinds);
+		return iw_start_send(id, &(const struct mpa_start){
+						 .key = iw_breaks(id, IW_BREAK_rtr_dump_spelling)
+								? MPA_RTR_DUMP
+								: MPA_RTR,
+						 .rev = 1,
+						 .bits = id->agreed.crc ? MPA_C : 0,
+					 });
+	return id->agreed.design == IW_RTR_MESSAGE ? iw_rtr_send(id, id->agreed.kinds) : 0;
+}
+
+void iw_initiator_ready(struct iw_cm_id *id)
+{
+	int ret;
+
+	iw_state_set(id, IW_FPDU);
+	ret = ready_send(id);
+	if (ret) {
+		iw_initiator_failed(id, ret);
+		return;
+	}
+	id->told = true;
 	reply_tell(id, 0, &id->reply);
 	if (id->state == IW_FPDU)
 		iw_fence_open(id);
