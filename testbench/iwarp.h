@@ -96,6 +96,9 @@ struct tb_ddp {
 	int64_t qn;         /* of an untagged one [of the opcode; 0: there is no such opcode] */
 	uint32_t msn, mo;   /* of an untagged one [1, 0] */
 	const char *text;   /* behind the header [no byte] */
+	uint32_t read_len;  /* of a READ_REQUEST */
+	uint16_t term;      /* of a TERMINATE: layer, type and code, as RFC 5040 has them */
+	unsigned cut;       /* bytes that are left out at its end */
 };
 
 /* inject_ddp(client, RDMAP_SEND, .msn = 2, .last = false, .text = "half") */
@@ -183,6 +186,7 @@ struct tb_segment {
 	int32_t seq, ack; /* beside those that its TCP would send now */
 	uint8_t flags;    /* [TCP_ACK] */
 	uint16_t window;  /* [65535] */
+	uint16_t mss;     /* of a SYN [no option] */
 	const char *text; /* [no byte] */
 };
 

@@ -472,8 +472,11 @@ void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned o
 				     /* none is another one's, nor its order of bytes */
 				     .read = {.sink_stag = 0x10111213,
 					      .sink_to = 0x2021222324252627,
+					      .len = ddp->read_len,
 					      .source_stag = 0x30313233,
 					      .source_to = 0x4041424344454647},
+				     .term = {(uint8_t)(ddp->term >> 12),
+					      (uint8_t)(ddp->term >> 8 & 0xf), (uint8_t)ddp->term},
 				     .payload = (const uint8_t *)ddp->text,
 				     .len = ddp->text ? strlen(ddp->text) : 0,
 			     });
@@ -481,6 +484,7 @@ void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned o
 	ulpdu[OPCODE] = (uint8_t)(ddp->rdmap << RDMAP_SHIFT | opcode);
 	if (!tagged && ddp->qn != TB_ANY)
 		ulpdu[QN + 3] = (uint8_t)ddp->qn;
+	n -= ddp->cut;
 	tb_must(tb, here, "iw_ulpdu_send", iw_ulpdu_send(iw->id, ulpdu, n), 0);
 	iwarp_wire_said(iw->side, iw->id, NULL, ulpdu, n);
 }
@@ -499,6 +503,7 @@ void tb_inject_segment(struct tb *tb, const char *here, struct tb_iw *iw,
 	s.ack += (uint32_t)segment->ack;
 	s.flags = segment->flags;
 	s.window = segment->window;
+	s.mss = segment->mss;
 	s.payload = (const uint8_t *)segment->text;
 	s.len = segment->text ? strlen(segment->text) : 0;
 	iwarp_frame_send(iw->side, frame, tcp_frame_put(frame, tcp->peer_mac, tcp->mac, &s));

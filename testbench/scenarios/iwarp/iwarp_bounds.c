@@ -46,8 +46,100 @@ static const struct {
 	{"a SEND that invalidates", RDMAP_SEND_INVALIDATE, DDP(), IW_TERM_REMOTE_INVALIDATE},
 	{"a solicited one that does", RDMAP_SEND_SOLICITED_INVALIDATE, DDP(),
 	 IW_TERM_REMOTE_INVALIDATE},
+	{"a READ of a byte", RDMAP_READ_REQUEST, DDP(.read_len = 1), IW_TERM_REMOTE_STAG},
+	{"a READ of all bytes", RDMAP_READ_REQUEST, DDP(.read_len = UINT32_MAX),
+	 IW_TERM_REMOTE_STAG},
+	{"an offset of a TERMINATE", RDMAP_TERMINATE, DDP(.mo = 1), IW_TERM_UNTAGGED_MO},
+	{"queue 0 for a TERMINATE", RDMAP_TERMINATE, DDP(.qn = 0), IW_TERM_UNTAGGED_QN},
+	{"an empty ULPDU", RDMAP_SEND, DDP(.cut = 18), IW_TERM_MPA_MARKER},
+	{"a byte of a ULPDU", RDMAP_SEND, DDP(.cut = 17), IW_TERM_MPA_MARKER},
+	{"a tagged header without its last byte", RDMAP_WRITE, DDP(.cut = 1), IW_TERM_MPA_MARKER},
+	{"an untagged one", RDMAP_SEND, DDP(.cut = 1), IW_TERM_MPA_MARKER},
+	{"an untagged one that ends where a tagged one does", RDMAP_SEND, DDP(.cut = 4),
+	 IW_TERM_MPA_MARKER},
+	{"a READ without its last byte", RDMAP_READ_REQUEST, DDP(.cut = 1), IW_TERM_UNTAGGED_LONG},
+	{"a READ that is nothing but a header", RDMAP_READ_REQUEST, DDP(.cut = 28),
+	 IW_TERM_UNTAGGED_LONG},
+	{"a TERMINATE without its last byte", RDMAP_TERMINATE, DDP(.cut = 1), IW_TERM_RDMAP_OTHER},
+	{"a TERMINATE that is nothing but a header", RDMAP_TERMINATE, DDP(.cut = 4),
+	 IW_TERM_RDMAP_OTHER},
 #undef DDP
 };
+
+/* What a TERMINATE says, and what its reader tells: all that the registries have, and neighbours that they do not have. Source: RFC 6580. */
+static const struct {
+	uint16_t code;
+	enum iw_term term;
+} codes[] = {
+	{0x0000, IW_TERM_LOCAL},
+	{0x0100, IW_TERM_REMOTE_STAG},
+	{0x0101, IW_TERM_REMOTE_BOUNDS},
+	{0x0102, IW_TERM_REMOTE_ACCESS},
+	{0x0103, IW_TERM_REMOTE_STREAM},
+	{0x0104, IW_TERM_REMOTE_WRAP},
+	{0x0109, IW_TERM_REMOTE_INVALIDATE},
+	{0x0205, IW_TERM_RDMAP_VERSION},
+	{0x0206, IW_TERM_RDMAP_OPCODE},
+	{0x0207, IW_TERM_RDMAP_STREAM},
+	{0x0208, IW_TERM_RDMAP_GLOBAL},
+	{0x02ff, IW_TERM_RDMAP_OTHER},
+	{0x1100, IW_TERM_TAGGED_STAG},
+	{0x1101, IW_TERM_TAGGED_BOUNDS},
+	{0x1102, IW_TERM_TAGGED_STREAM},
+	{0x1103, IW_TERM_TAGGED_WRAP},
+	{0x1104, IW_TERM_TAGGED_VERSION},
+	{0x1201, IW_TERM_UNTAGGED_QN},
+	{0x1202, IW_TERM_UNTAGGED_NO_BUFFER},
+	{0x1203, IW_TERM_UNTAGGED_MSN},
+	{0x1204, IW_TERM_UNTAGGED_MO},
+	{0x1205, IW_TERM_UNTAGGED_LONG},
+	{0x1206, IW_TERM_UNTAGGED_VERSION},
+	{0x2001, IW_TERM_MPA_LOST},
+	{0x2002, IW_TERM_MPA_CRC},
+	{0x2003, IW_TERM_MPA_MARKER},
+	{0x2004, IW_TERM_MPA_START},
+	{0x2005, IW_TERM_MPA_LOCAL},
+	{0x2006, IW_TERM_MPA_IRD},
+	{0x2007, IW_TERM_MPA_RTR},
+	{0x0001, IW_TERM_COUNT},
+	{0x0010, IW_TERM_COUNT},
+	{0x0105, IW_TERM_COUNT},
+	{0x0209, IW_TERM_COUNT},
+	{0x1200, IW_TERM_COUNT},
+	{0x1207, IW_TERM_COUNT},
+	{0x2000, IW_TERM_COUNT},
+	{0x2008, IW_TERM_COUNT},
+	{0x2107, IW_TERM_COUNT},
+	{0xf207, IW_TERM_COUNT},
+};
+
+/* It is never answered by another one. A server that waits to hear that the client is ready reads it, too. */
+static void codes_told(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct iw_pair p;
+
+	for_each_row(i, codes) {
+		name_row("code 0x%04x", codes[i].code);
+		p = iw_pair_of(tb, iw_dial(a), b, 1);
+		inject_ddp(p.client, RDMAP_TERMINATE, .term = codes[i].code,
+			   .text = i % 2 ? "what was wrong" : NULL);
+		expect_iw(p.server, TERMINATE, .term = codes[i].term);
+		expect_iw(p.client, DISCONNECT);
+		expect_iw(p.client, CLOSE);
+		expect_iw(p.server, CLOSE);
+		p.client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
+		expect_message(a_to_b, "MPA ID Req Frame");
+		p.server = expect_iw_request(b);
+		iw_take(p.server);
+		expect_message(b_to_a, "MPA ID Rep Frame");
+		expect_iw(p.client, CONNECT_REPLY);
+		inject_ddp(p.client, RDMAP_TERMINATE, .term = codes[i].code);
+		expect_iw(p.server, TERMINATE, .term = codes[i].term);
+		expect_iw(p.client, DISCONNECT);
+		expect_iw(p.client, CLOSE);
+		expect_iw(p.server, CLOSE);
+	}
+}
 
 SCENARIO(iwarp_bounds, "each number of a DDP segment beyond its last value", .bare = true)
 {
@@ -79,4 +171,5 @@ SCENARIO(iwarp_bounds, "each number of a DDP segment beyond its last value", .ba
 	expect_iw(p.server, TERMINATE, .term = IW_TERM_RDMAP_OPCODE);
 	expect_iw(p.server, CLOSE);
 	expect_iw(p.client, CLOSE);
+	codes_told(tb, a, b);
 }
