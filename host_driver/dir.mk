@@ -21,4 +21,4 @@ test-y += $(addprefix $(d)/cm/tests/, tshark_test.c unwind_test.c arguments_test
 $(O)/$(d)/cm/tests/tshark_test: | $(O)/fw/hcasim-fw.elf $(O)/hcasim $(O)/hcasim_cm.lua
 test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c modify_test.c life_test.c)
 src-y += $(addprefix $(d)/iwarp/, crc32c.c mpa.c rdmap.c negotiate.c iw_cm.c iw_initiator.c iw_responder.c iw_fpdu.c iw_break.c tcp.c tcp_frame.c socket.c rdma_iw.c)
-test-y += $(addprefix $(d)/iwarp/tests/, mpa_test.c agree_test.c ready_test.c stream_test.c rdma_iw_test.c socket_test.c)
+test-y += $(addprefix $(d)/iwarp/tests/, mpa_test.c agree_test.c ready_test.c stream_test.c rdma_iw_test.c socket_test.c tcp_frame_test.c)

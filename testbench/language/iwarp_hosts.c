@@ -92,6 +92,7 @@ static void frame_arrived(void *arg, const uint8_t *frame, size_t n)
 {
 	struct iw_side *side = arg;
 
+	iwarp_wire_arrived(side, frame, n);
 	tcp_host_frame(&side->tcp, frame, n);
 }
 

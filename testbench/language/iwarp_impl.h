@@ -23,6 +23,7 @@ struct iw_side {
 	struct drv_list connections;
 	struct drv_list rdma; /* struct tb_rdma_iw */
 	enum tb_iw_act within_request;
+	struct tcp_segment syn; /* the latest one that has arrived */
 	struct iw_timer *timers;
 	struct event due;
 };
@@ -51,8 +52,9 @@ void iwarp_frame_send(struct iw_side *side, const uint8_t *frame, size_t n);
 
 /* iwarp_wire.c: what leaves, judged by the RFCs; a failure of the scenario says what is wrong */
 
-/* The TCP of that side sends a frame. */
+/* The TCP of that side sends a frame, or gets one. */
 void iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n);
+void iwarp_wire_arrived(struct iw_side *side, const uint8_t *frame, size_t n);
 /* The connection says that it has sent a message, or (text NULL) this ULPDU was sent by hand. */
 void iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text,
 		     const uint8_t *ulpdu, size_t len);

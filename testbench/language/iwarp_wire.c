@@ -173,14 +173,23 @@ static const char *bytes_take(struct iwarp_way *way, const struct seen *s)
 	return NULL;
 }
 
+/* Bytes in a segment. */
+static uint32_t most(const struct iw_side *side, const struct seen *s)
+{
+	const bool known = side->syn.from_port == s->to_port && side->syn.to_port == s->from_port;
+	const uint32_t mss = known && side->syn.mss && side->syn.mss < MSS ? side->syn.mss : MSS;
+
+	return side->tcp.segment_max && side->tcp.segment_max < mss ? side->tcp.segment_max : mss;
+}
+
 static const char *segment_take(struct iw_side *side, const struct seen *s)
 {
 	struct iwarp_way *way = way_find(side->all, side->end->index, s->from_port, s->to_port);
 	const struct iwarp_way *back;
 	const char *wrong;
 
-	if (s->len > (side->tcp.segment_max ? side->tcp.segment_max : MSS))
-		return "no longer segment";
+	if (s->len > most(side, s))
+		return "no segment beyond the peer's MSS";
 	if (s->flags & TCP_SYN) {
 		if (!way)
 			way = way_make(side, s);
@@ -198,6 +207,17 @@ static const char *segment_take(struct iw_side *side, const struct seen *s)
 	way->ack = s->ack;
 	wrong = bytes_take(way, s);
 	return wrong ? wrong : iwarp_messages_judge(side, way);
+}
+
+void iwarp_wire_arrived(struct iw_side *side, const uint8_t *frame, size_t n)
+{
+	const uint8_t *tcp = frame + ETH_HEADER + IP_HEADER;
+
+	if (ethernet_frame_wrong(frame, n) || !(tcp[13] & TCP_SYN))
+		return;
+	side->syn = (struct tcp_segment){.from_port = be16(tcp), .to_port = be16(tcp + 2)};
+	if (tcp[12] >> 4 > TCP_HEADER / 4 && be16(tcp + 20) == MSS_OPTION)
+		side->syn.mss = be16(tcp + 22);
 }
 
 void iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n)

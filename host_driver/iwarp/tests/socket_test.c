@@ -695,8 +695,8 @@ enum { TIMERS = 6 };
 
 static struct timer {
 	struct iw_timer timer;
-	struct timer *sets, *clears;
-	uint64_t at_ps; /* when it ran */
+	struct timer *sets, *clears; /* sets: to the time at which this one was due */
+	uint64_t due_ps, at_ps;      /* at_ps: when it ran */
 } timers[TIMERS];
 
 static struct timer *ran[2 * TIMERS];
@@ -710,7 +710,7 @@ static void timer_runs(void *arg)
 	ran[n_ran++] = t;
 	t->at_ps = ops->now_ps(&net.net);
 	if (t->sets)
-		ops->timer(&net.net, &t->sets->timer, t->at_ps);
+		ops->timer(&net.net, &t->sets->timer, t->due_ps);
 	if (t->clears)
 		ops->timer(&net.net, &t->clears->timer, IW_NEVER);
 	t->sets = t->clears = NULL;
@@ -719,7 +719,7 @@ static void timer_runs(void *arg)
 static void timers_in_order(void **state)
 {
 	static const unsigned ms[TIMERS] = {9, 3, 12, 6, 0, 1};
-	static const unsigned order[] = {4, 5, 1, 3, 5, 0};
+	static const unsigned order[] = {4, 5, 1, 1, 3, 5, 0};
 	const uint64_t start = ops->now_ps(&net.net);
 
 	n_ran = 0;
@@ -727,10 +727,11 @@ static void timers_in_order(void **state)
 		for (unsigned i = 0; i < TIMERS; i++) {
 			timers[i].timer.fn = timer_runs;
 			timers[i].timer.arg = &timers[i];
+			timers[i].due_ps = start + (round ? ms[i] : 50 + i) * PS_PER_MS;
 			/* the second time each is moved */
-			ops->timer(&net.net, &timers[i].timer,
-				   start + (round ? ms[i] : 50 + i) * PS_PER_MS);
+			ops->timer(&net.net, &timers[i].timer, timers[i].due_ps);
 		}
+	timers[1].sets = &timers[1]; /* itself again */
 	timers[3].sets = &timers[5];
 	timers[0].clears = &timers[2];
 	while (n_ran < sizeof(order) / sizeof(order[0]))
