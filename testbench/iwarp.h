@@ -66,7 +66,8 @@ struct tb_iw *tb_expect_iw_request(struct tb *tb, const char *here, struct tb_en
 #define iw_refuse(iw, pdata, len) tb_iw_refuse(tb, TB_HERE, iw, pdata, len)
 void tb_iw_refuse(struct tb *tb, const char *here, struct tb_iw *iw, const void *pdata, uint16_t len);
 /* Posts; a receive has a buffer of its own of 1024 bytes. */
-#define iw_send(iw, text) tb_must(tb, TB_HERE, "iw_post_send", iw_post_send(tb_iw_id(iw), 0, (const uint8_t *)(text), strlen(text)), 0)
+#define iw_send(iw, text) tb_iw_send(tb, TB_HERE, iw, text)
+void tb_iw_send(struct tb *tb, const char *here, struct tb_iw *iw, const char *text);
 #define iw_recv(iw) tb_iw_recv(tb, TB_HERE, iw)
 void tb_iw_recv(struct tb *tb, const char *here, struct tb_iw *iw);
 #define iw_hang_up(iw) tb_must(tb, TB_HERE, "iw_disconnect", iw_disconnect(tb_iw_id(iw)), 0)

@@ -8,7 +8,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { RECV_BYTES = 1024, WAIT_S = 60, SAID_CHARS = 280 };
+enum {
+	RECV_BYTES = 1024,
+	WAIT_S = 60,
+	SAID_CHARS = 280,
+	WORD_WR_ID = 1000 /* of the first work by words */
+};
 
 /* Something that the body must expect, in the order in which it came. */
 struct note {
@@ -18,16 +23,19 @@ struct note {
 	char text[IWARP_TEXT_CHARS]; /* of a message or a receive */
 };
 
-struct receive {
+struct work {
 	struct drv_list link;
-	uint8_t bytes[RECV_BYTES];
+	uint64_t wr_id;
+	size_t len;
+	uint8_t bytes[]; /* of a receive */
 };
 
 struct tb_iw {
 	struct drv_list link;
 	struct iw_side *side;
 	struct iw_cm_id *id; /* NULL: rejected */
-	struct drv_list events, texts, receives;
+	struct drv_list events, texts, receives, sends;
+	uint64_t wr_id; /* of the next work */
 	/* what the user does within its handlers */
 	enum tb_iw_act within[IW_EVENT_COUNT], within_completion;
 };
@@ -97,6 +105,8 @@ static struct tb_iw *iw_new(struct iw_side *side, struct iw_cm_id *id)
 	drv_list_init(&iw->events);
 	drv_list_init(&iw->texts);
 	drv_list_init(&iw->receives);
+	drv_list_init(&iw->sends);
+	iw->wr_id = WORD_WR_ID;
 	return iw;
 }
 
@@ -114,22 +124,61 @@ static void event_note(struct tb_iw *iw, const struct iw_event *event)
 		iwarp_wire_term(iw->side, event->id, event->term, event->sent);
 }
 
+/* NULL: no memory. */
+static struct work *work_add(struct tb *tb, const char *here, struct tb_iw *iw,
+			     struct drv_list *list, size_t len, size_t room)
+{
+	struct work *w = calloc(1, sizeof(*w) + room);
+
+	if (!w) {
+		tb_failf(tb, here, "memory for work");
+		return NULL;
+	}
+	w->wr_id = iw->wr_id++;
+	w->len = len;
+	drv_list_add(list, &w->link);
+	return w;
+}
+
+static struct work *work_first(const struct drv_list *list)
+{
+	return drv_list_empty(list) ? NULL : container_of(list->next, struct work, link);
+}
+
+static void work_free(struct work *w)
+{
+	drv_list_del(&w->link);
+	free(w);
+}
+
+static void works_free(struct drv_list *list)
+{
+	while (!drv_list_empty(list))
+		work_free(work_first(list));
+}
+
 static void receive_post(struct tb *tb, const char *here, struct tb_iw *iw)
 {
-	struct receive *r = calloc(1, sizeof(*r));
+	struct work *w = work_add(tb, here, iw, &iw->receives, RECV_BYTES, RECV_BYTES);
 
-	if (!r) {
-		tb_failf(tb, here, "memory for a receive");
-		return;
-	}
-	drv_list_add(&iw->receives, &r->link);
-	tb_must(tb, here, "iw_post_recv", iw_post_recv(iw->id, 0, r->bytes, sizeof(r->bytes)), 0);
+	if (w)
+		tb_must(tb, here, "iw_post_recv",
+			iw_post_recv(iw->id, w->wr_id, w->bytes, RECV_BYTES), 0);
+}
+
+static void send_post(struct tb *tb, const char *here, struct tb_iw *iw, struct iw_cm_id *id,
+		      const char *text)
+{
+	struct work *w = work_add(tb, here, iw, &iw->sends, strlen(text), 0);
+
+	if (w)
+		tb_must(tb, here, "iw_post_send",
+			iw_post_send(id, w->wr_id, (const uint8_t *)text, strlen(text)), 0);
 }
 
 /* Within a handler. */
 static void act(struct tb_iw *iw, enum tb_iw_act *planned)
 {
-	static const char again[] = "again";
 	struct tb *tb = iw->side->all->tb;
 	const enum tb_iw_act what = *planned;
 	struct iw_cm_id *id = iw->id;
@@ -141,8 +190,7 @@ static void act(struct tb_iw *iw, enum tb_iw_act *planned)
 	case IW_DO_NOTHING:
 		break;
 	case IW_DO_SEND:
-		tb_must(tb, tb->here, "iw_post_send",
-			iw_post_send(id, 0, (const uint8_t *)again, strlen(again)), 0);
+		send_post(tb, tb->here, iw, id, "again");
 		break;
 	case IW_DO_RECV:
 		receive_post(tb, tb->here, iw);
@@ -168,25 +216,49 @@ static void act(struct tb_iw *iw, enum tb_iw_act *planned)
 static void event_of_connection(void *arg, const struct iw_event *event)
 {
 	struct tb_iw *iw = arg;
+	struct tb *tb = iw->side->all->tb;
 
 	event_note(iw, event);
+	if (iw->id && event->id != iw->id)
+		tb_failf(tb, tb->here, "the id of the connection in its event");
+	if (event->type == IW_EVENT_CLOSE && (work_first(&iw->sends) || work_first(&iw->receives)))
+		tb_failf(tb, tb->here, "all work to be completed before CLOSE");
 	act(iw, &iw->within[event->type]);
+}
+
+/* NULL, or what is wrong with the completion of a word's work. Work completes in its order. */
+static const char *completion_wrong(const struct work *w, const struct iw_completion *c)
+{
+	const size_t max = w ? w->len : 0;
+
+	if (!w || c->wr_id != w->wr_id)
+		return "the first work to complete first, once";
+	if (c->status && c->status != -ECANCELED && c->status != -ENOMEM)
+		return "a status of 0, ECANCELED or ENOMEM";
+	if (!c->receive)
+		return c->status || c->len == max ? NULL : "the length that was sent";
+	for (size_t i = c->len; i < max && !c->status; i++)
+		if (w->bytes[i])
+			return "nothing in a receive behind the message";
+	return c->len <= max ? NULL : "no more bytes than the receive has";
 }
 
 static void completed(void *arg, struct iw_cm_id *id, const struct iw_completion *c)
 {
 	struct tb_iw *iw = arg;
-	struct receive *r;
+	struct tb *tb = iw->side->all->tb;
+	struct work *w = work_first(c->receive ? &iw->receives : &iw->sends);
+	const char *wrong = c->wr_id < WORD_WR_ID ? NULL : completion_wrong(w, c);
 	struct note *n;
 
-	if (c->receive) {
-		r = container_of(iw->receives.next, struct receive, link);
-		drv_list_del(&r->link);
-		n = c->status ? NULL : note_add(iw->side->all, &iw->texts);
-		if (n)
-			snprintf(n->text, sizeof(n->text), "%.*s", (int)c->len, r->bytes);
-		free(r);
-	}
+	if (wrong)
+		tb_failf(tb, tb->here, "%s", wrong);
+	if (wrong || c->wr_id < WORD_WR_ID)
+		return;
+	n = c->receive && !c->status ? note_add(iw->side->all, &iw->texts) : NULL;
+	if (n)
+		snprintf(n->text, sizeof(n->text), "%.*s", (int)c->len, w->bytes);
+	work_free(w);
 	act(iw, &iw->within_completion);
 }
 
@@ -208,6 +280,7 @@ static void event_of_listener(void *arg, const struct iw_event *event)
 	drv_list_add(&side->requests, &iw->link);
 	iw_user_set(event->id, &connection_user, iw);
 	event_note(iw, event);
+	iwarp_wire_peer(side, event->id, event->peer);
 	act(iw, &within);
 }
 
@@ -254,12 +327,8 @@ static void iw_free(struct tb_iw *iw)
 		iw_destroy(iw->id);
 	notes_free(&iw->events);
 	notes_free(&iw->texts);
-	while (!drv_list_empty(&iw->receives)) {
-		struct receive *r = container_of(iw->receives.next, struct receive, link);
-
-		drv_list_del(&r->link);
-		free(r);
-	}
+	works_free(&iw->receives);
+	works_free(&iw->sends);
 	drv_list_del(&iw->link);
 	free(iw);
 }
@@ -348,10 +417,14 @@ void tb_iwarp_judge(struct tb *tb, const char *here)
 	/* the ids go without a word, and then nothing of them may be left */
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		side_end(&all->sides[i]);
-	for (unsigned i = 0; i < TB_ENDS; i++)
+	for (unsigned i = 0; i < TB_ENDS; i++) {
 		if (all->sides[i].host.ids)
 			tb_failf(tb, here, "no iwarp connection left at %s, got %u",
 				 tb->ends[i].name, all->sides[i].host.ids);
+		iwarp_host_end(&all->sides[i]);
+		if (all->sides[i].timers)
+			tb_failf(tb, here, "no timer left at %s", tb->ends[i].name);
+	}
 }
 
 /* --- words --- */
@@ -410,6 +483,12 @@ void tb_iw_refuse(struct tb *tb, const char *here, struct tb_iw *iw, const void 
 		return;
 	tb_must(tb, here, "iw_reject", iw_reject(iw->id, pdata, len), 0);
 	iw->id = NULL;
+}
+
+void tb_iw_send(struct tb *tb, const char *here, struct tb_iw *iw, const char *text)
+{
+	if (tb_go(tb, here))
+		send_post(tb, here, iw, iw->id, text);
 }
 
 void tb_iw_recv(struct tb *tb, const char *here, struct tb_iw *iw)

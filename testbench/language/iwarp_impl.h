@@ -60,6 +60,8 @@ void iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text
 		     const uint8_t *ulpdu, size_t len);
 /* The connection tells a TERMINATE. */
 void iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term term, bool sent);
+/* A Request is told with the address of its peer. */
+void iwarp_wire_peer(struct iw_side *side, struct iw_cm_id *id, struct iw_address peer);
 /* Fails if the side has sent more than it has said. */
 void iwarp_wire_judge(struct iw_side *side, const char *here);
 void iwarp_wire_free(struct tb_iwarp *all);

@@ -302,6 +302,15 @@ void iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term ter
 		 term < IW_TERM_COUNT ? iw_term_rows[term].meaning : "no such code", way->term);
 }
 
+void iwarp_wire_peer(struct iw_side *side, struct iw_cm_id *id, struct iw_address peer)
+{
+	const struct iwarp_way *way = way_of(side, id);
+	struct tb *tb = side->all->tb;
+
+	if (way && (peer.port != way->to_port || peer.ip != side->all->sides[!way->host].tcp.ip))
+		tb_failf(tb, tb->here, "the address of the peer in its Request");
+}
+
 void iwarp_wire_judge(struct iw_side *side, const char *here)
 {
 	for (struct drv_list *l = side->all->ways.next; l != &side->all->ways; l = l->next) {
