@@ -2,7 +2,7 @@
 /*
  * Each message that may say ready to receive, with and without CRCs and markers. A READ takes a place
  * of the client's ORD, and its response comes before the server's first message. A SEND takes a
- * receive, which completes without a byte.
+ * receive, which completes without a byte, or is eaten and counts as a message all the same. The STag is the one that the client was told to use.
  */
 #include "testbench/iwarp.h"
 
@@ -15,6 +15,83 @@ static const struct {
 	{MPA_RTR_SEND, "SEND, 0 bytes"},
 };
 
+/* A SEND that says ready and takes no receive, of a server that has none yet. */
+static void eaten(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct tb_iw *client, *server;
+
+	for (unsigned strict = 0; strict < 2 && still_right(); strict++) {
+		iw_serve(b, .send_takes_receive = 0, .strict = strict);
+		client = iw_dial(a, .kinds = MPA_RTR_SEND);
+		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		server = expect_iw_request(b);
+		iw_take(server);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+		expect_message(a_to_b, "SEND, 0 bytes");
+		expect_iw(client, CONNECT_REPLY);
+		expect_iw(server, ESTABLISHED);
+		/* only that one is eaten */
+		iw_recv(server);
+		iw_recv(server);
+		iw_send(client, "second");
+		expect_message(a_to_b, "SEND, 6 bytes");
+		expect_iw_text(server, "second");
+		iw_send(client, "");
+		expect_message(a_to_b, "SEND, 0 bytes");
+		expect_iw_text(server, "");
+		iw_hang_up(client);
+		expect_iw(server, DISCONNECT);
+		expect_iw(server, CLOSE);
+		expect_iw(client, CLOSE);
+	}
+}
+
+/* A READ has one response, without a byte. */
+static void answered_once(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct tb_iw *client, *server;
+
+	iw_serve(b);
+	for (unsigned n = 0; n < 2 && still_right(); n++) {
+		client = iw_dial(a, .kinds = MPA_RTR_READ,
+				 .breaks = n ? IW_BREAKS_BIT(rtr_twice) : 0);
+		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		server = expect_iw_request(b);
+		iw_take(server);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+		for (unsigned i = 0; i < 1 + n; i++)
+			expect_message(a_to_b, "READ_REQUEST, 0 bytes");
+		expect_iw(client, CONNECT_REPLY);
+		for (unsigned i = 0; i < 1 + n; i++)
+			expect_message(b_to_a, "READ_RESPONSE, 0 bytes");
+		expect_iw(server, ESTABLISHED);
+		pass_time(CFG_US(20));
+		inject_ddp(server, RDMAP_READ_RESPONSE);
+		expect_message(a_to_b, "TERMINATE");
+		expect_iw(client, TERMINATE, .term = IW_TERM_RDMAP_OPCODE, .sent = true);
+		expect_iw(server, TERMINATE, .term = IW_TERM_RDMAP_OPCODE);
+		expect_iw(server, CLOSE);
+		expect_iw(client, CLOSE);
+	}
+	/* one that has a byte, in place of the right one */
+	iw_serve(b, .breaks = IW_BREAKS_BIT(early_send));
+	client = iw_dial(a, .kinds = MPA_RTR_READ, .after_reply_ms = 0, .strict = 0);
+	expect_message(a_to_b, "MPA ID Req Frame rev 2");
+	server = expect_iw_request(b);
+	iw_take(server);
+	expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+	inject_ddp(server, RDMAP_READ_RESPONSE, .text = "x");
+	expect_message(a_to_b, "READ_REQUEST, 0 bytes");
+	expect_message(a_to_b, "TERMINATE");
+	expect_iw(client, CONNECT_REPLY);
+	expect_iw(client, TERMINATE, .term = IW_TERM_TAGGED_BOUNDS, .sent = true);
+	expect_message(b_to_a, "READ_RESPONSE, 0 bytes");
+	expect_iw(server, ESTABLISHED);
+	expect_iw(server, TERMINATE, .term = IW_TERM_TAGGED_BOUNDS);
+	expect_iw(server, CLOSE);
+	expect_iw(client, CLOSE);
+}
+
 SCENARIO(iwarp_kinds, "WRITE, READ and SEND as ready to receive, with CRCs and markers",
 	 .bare = true)
 {
@@ -23,7 +100,8 @@ SCENARIO(iwarp_kinds, "WRITE, READ and SEND as ready to receive, with CRCs and m
 		struct tb_iw *client, *server;
 
 		iw_serve(b, .crc = 0, .markers = markers);
-		client = iw_dial(a, .kinds = rows[i].kind, .crc = crc, .markers = markers);
+		client = iw_dial(a, .kinds = rows[i].kind, .crc = crc, .markers = markers,
+				 .stag = 0x01020304 << crc);
 		iw_recv(client);
 		expect_message(a_to_b, "MPA ID Req Frame rev 2");
 		server = expect_iw_request(b);
@@ -45,4 +123,6 @@ SCENARIO(iwarp_kinds, "WRITE, READ and SEND as ready to receive, with CRCs and m
 		expect_iw(server, CLOSE);
 		expect_iw(client, CLOSE);
 	}
+	eaten(tb, a, b);
+	answered_once(tb, a, b);
 }

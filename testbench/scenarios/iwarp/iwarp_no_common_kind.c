@@ -34,4 +34,29 @@ SCENARIO(iwarp_no_common_kind, "no kind of ready to receive that both ends know"
 		expect_iw(server, TERMINATE, .term = IW_TERM_MPA_RTR);
 		expect_iw(server, CLOSE);
 	}
+	/* a Reply that names a WRITE which nobody has asked for: what was asked for is sent */
+	iw_serve(b, .breaks = IW_BREAKS_BIT(reply_write_too));
+	for (unsigned kind = MPA_RTR_READ; kind <= MPA_RTR_SEND;
+	     kind += MPA_RTR_SEND - MPA_RTR_READ) {
+		const bool read = kind == MPA_RTR_READ;
+		struct tb_iw *client = iw_dial(a, .kinds = kind), *server;
+
+		name_row("a WRITE that is not wanted, in place of a %s", read ? "READ" : "SEND");
+		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		server = expect_iw_request(b);
+		iw_recv(server);
+		iw_take(server);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+		expect_message(a_to_b, read ? "READ_REQUEST, 0 bytes" : "SEND, 0 bytes");
+		expect_iw(client, CONNECT_REPLY);
+		if (read)
+			expect_message(b_to_a, "READ_RESPONSE, 0 bytes");
+		else
+			expect_iw_text(server, "");
+		expect_iw(server, ESTABLISHED);
+		iw_hang_up(client);
+		expect_iw(server, DISCONNECT);
+		expect_iw(server, CLOSE);
+		expect_iw(client, CLOSE);
+	}
 }
