@@ -74,16 +74,65 @@ static void first_message(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	}
 }
 
-/* Work that is flushed: the program goes while more of it waits. */
-static void flushes(struct tb *tb, struct tb_end *a, struct tb_end *b)
+/* A connection with work that will be flushed, and a program that goes within the first completion. */
+static struct iw_pair flushed(struct tb *tb, struct tb_end *a, struct tb_end *b, const char *cause)
 {
 	struct iw_pair p;
 
-	name_row("%s", "within a flush");
+	name_row("within a flush by %s", cause);
 	p = iw_pair_of(tb, iw_dial(a), b, 3);
 	iw_within_completion(p.server, IW_DO_FORGET);
+	return p;
+}
+
+/* The program goes while more of its work waits: by each way in which work is flushed. */
+static void flushes(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct iw_pair p = flushed(tb, a, b, "the peer's end");
+
 	iw_hang_up(p.client);
 	expect_iw(p.client, CLOSE);
+	p = flushed(tb, a, b, "the own end");
+	iw_hang_up(p.server);
+	expect_iw(p.client, DISCONNECT);
+	expect_iw(p.client, CLOSE);
+	p = flushed(tb, a, b, "an own TERMINATE");
+	inject_ddp(p.client, RDMAP_SEND, .msn = 7);
+	expect_message(b_to_a, "TERMINATE");
+	expect_iw(p.client, TERMINATE, .term = IW_TERM_UNTAGGED_MSN);
+	expect_iw(p.client, CLOSE, .status = -ECONNRESET);
+	p = flushed(tb, a, b, "a TERMINATE of the peer");
+	inject_ddp(p.client, RDMAP_TERMINATE);
+	expect_iw(p.client, CLOSE, .status = -ECONNRESET);
+	p = flushed(tb, a, b, "a RST");
+	iw_forget(p.client);
+	expect_silence(CFG_MS(1));
+	name_row("%s", "within a flush by a rejection");
+	p.client = iw_dial(a);
+	expect_message(a_to_b, "MPA ID Req Frame rev 2");
+	p.server = expect_iw_request(b);
+	iw_recv(p.server);
+	iw_recv(p.server);
+	iw_within_completion(p.server, IW_DO_FORGET);
+	iw_refuse(p.server, "no", 2);
+	expect_message(b_to_a, "MPA ID Rep Frame rev 2 rejected");
+	expect_iw(p.client, CONNECT_REPLY, .status = -ECONNREFUSED, .pdata = "no");
+	name_row("%s", "within a flush by a timer");
+	p.client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
+	expect_message(a_to_b, "MPA ID Req Frame rev 2");
+	p.server = expect_iw_request(b);
+	iw_recv(p.server);
+	iw_take(p.server);
+	expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+	expect_iw(p.client, CONNECT_REPLY);
+	iw_send(p.server, "not sent");
+	iw_send(p.server, "not sent");
+	iw_within_completion(p.server, IW_DO_FORGET);
+	expect_iw(p.client, CLOSE, .status = -ECONNRESET);
+	/* who goes at once hears of no completion */
+	p = flushed(tb, a, b, "nothing");
+	iw_forget(p.server);
+	expect_iw(p.client, CLOSE, .status = -ECONNRESET);
 	expect_silence(CFG_MS(1));
 }
 
