@@ -510,6 +510,46 @@ static void ends_within(void **state)
 	ops->release(user.stream);
 }
 
+/* The same while bytes wait for a peer that does not read: they still leave, unless the stream is reset. */
+static void ends_within_with_data(void **state)
+{
+	static const enum act acts[] = {RELEASE, RESET, HALF_CLOSE};
+
+	for (unsigned n = 0; n < 6; n++) {
+		const bool at_fin = n % 2;
+
+		memset(&user, 0, sizeof(user));
+		user.within = at_fin ? PEER_CLOSED : RECEIVED;
+		user.act = acts[n / 2];
+		open_pair();
+		assert_int_equal(ops->send(user.stream, pattern, MUCH), 0);
+		if (at_fin)
+			shutdown(peer, SHUT_WR);
+		else
+			assert_int_equal(send(peer, pattern, SOME, 0), SOME);
+		while (!user.told[user.within])
+			serve();
+		settle();
+		if (user.act == RESET) {
+			assert_int_equal(peer_end(), ECONNRESET);
+		} else {
+			peer_reads(MUCH);
+			assert_int_equal(peer_end(), 0);
+			shutdown(peer, SHUT_WR);
+		}
+		while (user.act == HALF_CLOSE && !user.told[CLOSED])
+			serve();
+		if (user.act == HALF_CLOSE)
+			ops->release(user.stream);
+		while (socket_net_serve(&net, STEP_MS))
+			continue;
+		assert_told(&user, 1, at_fin || user.act == HALF_CLOSE, user.act == HALF_CLOSE, 0);
+		assert_int_equal(user.got, at_fin ? 0 : SOME);
+		close(peer);
+	}
+	peer = -1;
+}
+
 /* Who still uses a stream when the net ends hears of it once. */
 static void net_ends(void **state)
 {
@@ -752,6 +792,52 @@ static void timers_in_order(void **state)
 		assert_true(ms[ran[i - 1] - timers] < ms[ran[i] - timers]);
 }
 
+enum { OWN = 3 };
+
+static struct own {
+	struct iw_timer timer;
+	unsigned index;
+} * own[OWN];
+static unsigned frees, freed, ran_set;
+
+static void own_runs(void *arg)
+{
+	const unsigned index = ((struct own *)arg)->index;
+
+	ran_set |= 1u << index;
+	if (index != frees)
+		return;
+	ops->timer(&net.net, &own[freed]->timer, IW_NEVER);
+	memset(own[freed], 0xa5, sizeof(*own[freed]));
+	free(own[freed]);
+	own[freed] = NULL;
+}
+
+/* Several are due at once, and one of them frees itself or another one. */
+static void timers_freed_within(void **state)
+{
+	for (unsigned n = 0; n < OWN * OWN * 2; n++) {
+		const uint64_t start = ops->now_ps(&net.net) - OWN;
+
+		frees = n / 2 % OWN;
+		freed = n / 2 / OWN;
+		ran_set = 0;
+		for (unsigned i = 0; i < OWN; i++) {
+			const unsigned at = n % 2 ? OWN - 1 - i : i;
+
+			own[at] = calloc(1, sizeof(*own[at]));
+			assert_non_null(own[at]);
+			*own[at] = (struct own){{.fn = own_runs, .arg = own[at]}, at};
+			ops->timer(&net.net, &own[at]->timer, start + at);
+		}
+		assert_true(socket_net_serve(&net, -1));
+		assert_int_equal(ran_set, freed > frees ? 7 & ~(1u << freed) : 7);
+		for (unsigned i = 0; i < OWN; i++)
+			free(own[i]);
+		assert_false(socket_net_serve(&net, -1));
+	}
+}
+
 /* A wait ends when its time is over, also where a timer is due later. */
 static void waits_end(void **state)
 {
@@ -783,11 +869,13 @@ int main(void)
 		TEST(reset_with_data),
 		TEST(peer_resets_in_each_state),
 		TEST(ends_within),
+		TEST(ends_within_with_data),
 		TEST(net_ends),
 		TEST(many_streams),
 		TEST(ends_within_accepted),
 		TEST(no_memory),
 		TEST(timers_in_order),
+		TEST(timers_freed_within),
 		TEST(waits_end),
 	};
 
