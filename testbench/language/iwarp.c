@@ -11,6 +11,8 @@
 enum {
 	RECV_BYTES = 1024,
 	WAIT_S = 60,
+	STREAM_S =
+		30, /* longer than all tries of a segment, and than the wait for the peer's FIN */
 	SAID_CHARS = 280,
 	WORD_WR_ID = 1000 /* of the first work by words */
 };
@@ -404,6 +406,11 @@ static void side_judge(struct tb *tb, const char *here, struct iw_side *side)
 	iwarp_wire_judge(side, here);
 }
 
+static bool streams_gone(const struct tb_iwarp *all)
+{
+	return !all->sides[0].tcp.streams && !all->sides[1].tcp.streams;
+}
+
 void tb_iwarp_judge(struct tb *tb, const char *here)
 {
 	struct tb_iwarp *all = tb->iwarp;
@@ -414,9 +421,13 @@ void tb_iwarp_judge(struct tb *tb, const char *here)
 		tb_fail(tb, here, "every fault of the Ethernet cable to happen", NULL);
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		side_judge(tb, here, &all->sides[i]);
-	/* the ids go without a word, and then nothing of them may be left */
+	/* the ids go without a word, then the streams by themselves, and nothing of them may be left */
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		side_end(&all->sides[i]);
+	for (unsigned s = 0; s < STREAM_S && !streams_gone(all); s++)
+		tb_pass_time(tb, here, CFG_S(1));
+	if (!streams_gone(all))
+		tb_failf(tb, here, "no stream left");
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		if (all->sides[i].host.ids)
 			tb_failf(tb, here, "no iwarp connection left at %s, got %u",

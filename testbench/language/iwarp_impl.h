@@ -23,7 +23,10 @@ struct iw_side {
 	struct drv_list connections;
 	struct drv_list rdma; /* struct tb_rdma_iw */
 	enum tb_iw_act within_request;
-	struct tcp_segment syn; /* the latest one that has arrived */
+	/* the latest SYN that has arrived, and the latest frame that was sent */
+	uint16_t syn_from, syn_to, syn_mss;
+	bool sent;
+	uint16_t ip_id;
 	struct iw_timer *timers;
 	struct event due;
 };

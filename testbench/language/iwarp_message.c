@@ -204,17 +204,33 @@ static size_t start_break(const struct iwarp_way *way, const struct iwarp_said *
 	return breaks(said, IW_BREAK_half_start) ? HALF : n;
 }
 
-static size_t start_judge(struct iwarp_way *way, const struct iwarp_said *said, const char **wrong)
+/* Whether a Reply fits its Request: CRCs if either end wants them, no higher revision, S as there. Source: RFC 5044 section 7.1.1. */
+static bool reply_fits(const struct iwarp_way *back, const uint8_t *reply)
 {
+	const unsigned bits = reply[BITS], asked = back->start_bits;
+
+	return reply[REVISION] == back->start_rev &&
+	       (bits & 0x20 ||
+		((bits & 0x40) >= (asked & 0x40) && (bits & 0x10) <= (asked & 0x10)));
+}
+
+static size_t start_judge(const struct tb_iwarp *all, struct iwarp_way *way,
+			  const struct iwarp_said *said, const char **wrong)
+{
+	const struct iwarp_way *back = iwarp_way_back(all, way);
 	const uint8_t *got = way->bytes + way->judged;
 	uint8_t frame[START_MAX];
 	unsigned pdata = start_make(said->text, frame);
 	size_t n = START + (frame[BITS] & 0x10 && frame[REVISION] == 2 ? 4 : 0), compared = n;
 
-	way->start_bits = way->started ? way->start_bits : frame[BITS];
 	n += pdata;
-	if (!way->started)
+	if (!way->started) {
+		way->start_bits = frame[BITS];
+		way->start_rev = frame[REVISION];
+		if (!way->initiator && back && !said->breaks && !reply_fits(back, frame))
+			*wrong = "a Reply that fits the Request";
 		n = start_break(way, said, frame, n);
+	}
 	if (way->n - way->judged < n)
 		return 0;
 	way->started = true;
@@ -401,5 +417,5 @@ size_t iwarp_message_judge(const struct tb_iwarp *all, struct iwarp_way *way,
 			   const struct iwarp_said *said, const char **wrong)
 {
 	return strncmp(said->text, "MPA ID", strlen("MPA ID")) ? fpdu_judge(all, way, said, wrong)
-							       : start_judge(way, said, wrong);
+							       : start_judge(all, way, said, wrong);
 }

@@ -37,6 +37,7 @@ static uint32_t be32(const uint8_t *p)
 struct seen {
 	uint16_t from_port, to_port;
 	uint32_t seq, ack;
+	uint16_t window, mss; /* mss: 0, no option */
 	uint8_t flags;
 	const uint8_t *payload;
 	uint32_t len;
@@ -57,42 +58,55 @@ static bool flags_right(uint8_t flags)
 	}
 }
 
-/* NULL, or what a header should have. Lengths and checksums are right. */
-static const char *frame_read(const struct iw_side *side, const uint8_t *frame, size_t n,
-			      struct seen *s)
+/* Of a frame whose lengths and checksums are right. */
+static struct seen segment_of(const uint8_t *frame)
+{
+	const uint8_t *ip = frame + ETH_HEADER, *tcp = ip + IP_HEADER, *end = ip + be16(ip + 2);
+	const unsigned head = (tcp[12] & ~OFFSET_UNUSED) >> OFFSET_SHIFT;
+
+	return (struct seen){
+		.from_port = be16(tcp),
+		.to_port = be16(tcp + 2),
+		.seq = be32(tcp + 4),
+		.ack = be32(tcp + 8),
+		.window = be16(tcp + 14),
+		.mss = head > TCP_HEADER && be16(tcp + 20) == MSS_OPTION ? be16(tcp + 22) : 0,
+		.flags = tcp[13],
+		.payload = tcp + head,
+		.len = (uint32_t)(end - tcp - head),
+	};
+}
+
+/* NULL, or what a header should have. */
+static const char *headers_wrong(struct iw_side *side, const uint8_t *frame, size_t n,
+				 const struct seen *s)
 {
 	const uint8_t own = (uint8_t)(1 + side->end->index), other = (uint8_t)(3 - own);
 	const uint8_t macs[] = {2, 0, 0, 0, 0, other, 2, 0, 0, 0, 0, own};
 	const uint8_t addresses[] = {11, 0, 1, own, 11, 0, 1, other};
-	const uint8_t *ip = frame + ETH_HEADER, *tcp = ip + IP_HEADER, *end = ip + be16(ip + 2);
-	const unsigned head = (tcp[12] & ~OFFSET_UNUSED) >> OFFSET_SHIFT;
+	const uint8_t *ip = frame + ETH_HEADER, *tcp = ip + IP_HEADER;
+	const uint16_t ip_id = be16(ip + 4);
 
 	if (memcmp(frame, macs, sizeof(macs)) || be16(frame + ETHERTYPE) != IPV4)
 		return "the MAC addresses and the type of IP";
 	if (ip[0] != IHL_20 || ip[1] || ip[6] != DONT_FRAGMENT || ip[7] || ip[8] != TTL ||
 	    ip[9] != PROTOCOL_TCP || memcmp(ip + 12, addresses, sizeof(addresses)))
 		return "a right header of IP";
-	*s = (struct seen){
-		.from_port = be16(tcp),
-		.to_port = be16(tcp + 2),
-		.seq = be32(tcp + 4),
-		.ack = be32(tcp + 8),
-		.flags = tcp[13],
-		.payload = tcp + head,
-		.len = (uint32_t)(end - tcp - head),
-	};
+	if (side->sent && ip_id != (uint16_t)(side->ip_id + 1))
+		return "the next identification of IP";
+	side->sent = true;
+	side->ip_id = ip_id;
 	if (!flags_right(s->flags) || tcp[12] & OFFSET_UNUSED || be16(tcp + 18))
 		return "right flags of TCP";
-	if (s->flags & TCP_SYN ? head != TCP_HEADER + TCP_MSS_OPTION ||
-					 be16(tcp + 20) != MSS_OPTION || be16(tcp + 22) != MSS
-			       : head != TCP_HEADER)
+	if (s->payload - tcp != TCP_HEADER + (s->flags & TCP_SYN ? TCP_MSS_OPTION : 0) ||
+	    (s->flags & TCP_SYN && s->mss != MSS))
 		return "an MSS of 1460 in each SYN, and no other option";
-	if (!(s->flags & TCP_RST) && be16(tcp + 14) != WINDOW)
+	if (!(s->flags & TCP_RST) && s->window != WINDOW)
 		return "a window of 65535";
 	if (!(s->flags & TCP_ACK) && s->ack)
 		return "no number of an ACK without its flag";
-	for (; end < frame + n; end++)
-		if (*end)
+	for (const uint8_t *p = s->payload + s->len; p < frame + n; p++)
+		if (*p)
 			return "zeros behind a short packet";
 	return NULL;
 }
@@ -157,6 +171,8 @@ static const char *bytes_take(struct iwarp_way *way, const struct seen *s)
 		return s->len || s->flags & TCP_FIN ? "nothing behind the FIN" : NULL;
 	if (at > way->n)
 		return "no byte left out";
+	if (way->acked && end > way->room && end > way->n)
+		return "no byte beyond the peer's window";
 	if (memcmp(way->bytes + at, s->payload, (end < way->n ? end : way->n) - at))
 		return "the same bytes when they are sent again";
 	if (way->fin ? end > way->n : s->flags & TCP_FIN && end < way->n)
@@ -176,8 +192,8 @@ static const char *bytes_take(struct iwarp_way *way, const struct seen *s)
 /* Bytes in a segment. */
 static uint32_t most(const struct iw_side *side, const struct seen *s)
 {
-	const bool known = side->syn.from_port == s->to_port && side->syn.to_port == s->from_port;
-	const uint32_t mss = known && side->syn.mss && side->syn.mss < MSS ? side->syn.mss : MSS;
+	const bool known = side->syn_from == s->to_port && side->syn_to == s->from_port;
+	const uint32_t mss = known && side->syn_mss && side->syn_mss < MSS ? side->syn_mss : MSS;
 
 	return side->tcp.segment_max && side->tcp.segment_max < mss ? side->tcp.segment_max : mss;
 }
@@ -211,23 +227,39 @@ static const char *segment_take(struct iw_side *side, const struct seen *s)
 
 void iwarp_wire_arrived(struct iw_side *side, const uint8_t *frame, size_t n)
 {
-	const uint8_t *tcp = frame + ETH_HEADER + IP_HEADER;
+	struct iwarp_way *way;
+	struct seen s;
+	uint32_t acked;
 
-	if (ethernet_frame_wrong(frame, n) || !(tcp[13] & TCP_SYN))
+	if (ethernet_frame_wrong(frame, n))
 		return;
-	side->syn = (struct tcp_segment){.from_port = be16(tcp), .to_port = be16(tcp + 2)};
-	if (tcp[12] >> 4 > TCP_HEADER / 4 && be16(tcp + 20) == MSS_OPTION)
-		side->syn.mss = be16(tcp + 22);
+	s = segment_of(frame);
+	if (s.flags & TCP_SYN) {
+		side->syn_from = s.from_port;
+		side->syn_to = s.to_port;
+		side->syn_mss = s.mss;
+	}
+	way = way_find(side->all, side->end->index, s.to_port, s.from_port);
+	if (!way || !(s.flags & TCP_ACK) || s.flags & TCP_RST)
+		return;
+	acked = s.ack - way->first;
+	if (acked > way->n + way->fin || acked < way->acknowledged)
+		return; /* of long ago, or of what was never sent */
+	way->acked = true;
+	way->acknowledged = acked;
+	way->room = acked + (s.window ? s.window : 1); /* a closed window may be probed */
 }
 
 void iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n)
 {
 	struct tb *tb = side->all->tb;
-	struct seen s;
 	const char *wrong = ethernet_frame_wrong(frame, n);
+	struct seen s;
 
-	if (!wrong)
-		wrong = frame_read(side, frame, n, &s);
+	if (!wrong) {
+		s = segment_of(frame);
+		wrong = headers_wrong(side, frame, n, &s);
+	}
 	if (!wrong)
 		wrong = segment_take(side, &s);
 	if (wrong)

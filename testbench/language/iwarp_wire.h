@@ -25,6 +25,9 @@ struct iwarp_way {
 	bool initiator;
 	uint32_t first; /* number of the first byte */
 	uint32_t ack;   /* the latest one */
+	/* what the peer has said of it: bytes that have arrived, and up to which there is room */
+	bool acked;
+	uint32_t acknowledged, room;
 	uint8_t *bytes; /* all that were sent */
 	uint32_t n;
 	bool fin;
@@ -32,7 +35,7 @@ struct iwarp_way {
 	uint32_t judged;      /* bytes of messages */
 	uint32_t fpdus;       /* where FPDUs begin */
 	bool started;         /* a Request or Reply has left */
-	uint8_t start_bits;   /* of it */
+	uint8_t start_bits, start_rev;
 	/* FPDUs of the driver itself */
 	unsigned sent, untagged;
 	uint32_t msn[RDMAP_QUEUES];
