@@ -8,11 +8,11 @@
 
 static const struct {
 	uint8_t kind;
-	const char *message;
+	const char *message, *word;
 } rows[] = {
-	{MPA_RTR_WRITE, "WRITE, 0 bytes"},
-	{MPA_RTR_READ, "READ_REQUEST, 0 bytes"},
-	{MPA_RTR_SEND, "SEND, 0 bytes"},
+	{MPA_RTR_WRITE, "WRITE, 0 bytes", "write"},
+	{MPA_RTR_READ, "READ_REQUEST, 0 bytes", "read"},
+	{MPA_RTR_SEND, "SEND, 0 bytes", "send"},
 };
 
 /* A SEND that says ready and takes no receive, of a server that has none yet. */
@@ -98,17 +98,22 @@ SCENARIO(iwarp_kinds, "WRITE, READ and SEND as ready to receive, with CRCs and m
 	for (unsigned n = 0; n < 12 && still_right(); n++) {
 		const unsigned i = n % 3, crc = n / 3 & 1, markers = n / 6;
 		struct tb_iw *client, *server;
+		char text[120];
 
 		iw_serve(b, .crc = 0, .markers = markers);
 		client = iw_dial(a, .kinds = rows[i].kind, .crc = crc, .markers = markers,
 				 .stag = 0x01020304 << crc);
 		iw_recv(client);
-		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		snprintf(text, sizeof(text),
+			 "MPA ID Req Frame rev 2%s%s s ird 4 ord 4 peer-to-peer %s, private data 0",
+			 markers ? " markers" : "", crc ? " crc" : "", rows[i].word);
+		expect_message(a_to_b, text);
 		server = expect_iw_request(b);
 		iw_recv(server);
 		iw_take(server);
 		iw_send(server, "greeting");
-		expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+		memcpy(text, "MPA ID Rep", strlen("MPA ID Rep"));
+		expect_message(b_to_a, text);
 		expect_message(a_to_b, rows[i].message);
 		expect_iw(client, CONNECT_REPLY);
 		if (rows[i].kind == MPA_RTR_READ)

@@ -92,4 +92,16 @@ SCENARIO(iwarp_losses, "segments that overlap, overtake, come twice, late or dam
 	expect_iw(p.server, DISCONNECT);
 	expect_iw(p.server, CLOSE);
 	expect_iw(p.client, CLOSE);
+	/* none arrives: seven tries, each twice as long as the one before it, and then a RST */
+	p = iw_pair_of(tb, iw_dial(a), b, 1);
+	pass_time(CFG_US(50));
+	for (unsigned i = 0; i < 7; i++)
+		drop_frame(a_to_b, ETH_DATA);
+	since = tb_now(tb);
+	iw_send(p.client, "lost");
+	expect_message(a_to_b, "SEND, 4 bytes");
+	expect_iw(p.client, CLOSE, .status = -ETIMEDOUT);
+	expect_that(tb_now(tb) - since, >=, CFG_MS(127 * 200));
+	expect_that(tb_now(tb) - since, <, CFG_MS(127 * 200 + 1));
+	expect_iw(p.server, CLOSE, .status = -ECONNRESET);
 }

@@ -26,6 +26,11 @@ static void strays(struct tb *tb, struct iw_pair p)
 		{.flags = TCP_PSH | TCP_FIN, .text = "no ACK"},
 		{.flags = TCP_FIN},
 		{.seq = 10, .flags = TCP_FIN | TCP_ACK},
+		/* a SYN of long ago, and of now */
+		{.seq = -100, .flags = TCP_SYN},
+		{.flags = TCP_SYN, .mss = 100},
+		{.seq = -1, .flags = TCP_SYN | TCP_ACK, .mss = 100},
+		{.flags = TCP_SYN | TCP_FIN},
 	};
 
 	for_each_row(i, stray) {

@@ -6,6 +6,60 @@
  */
 #include "testbench/iwarp.h"
 
+/* The three segments that open a stream: each comes twice, late or not at all, and others come in between. */
+static void opens(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const char *const names[] = {"the ACK is lost",  "the ACK and the Request are lost",
+					    "a second SYN",     "a second SYN that is late",
+					    "a second answer",  "ACKs with wrong numbers",
+					    "a FIN before all", "all ACKs of the answer are lost"};
+
+	for (unsigned n = 0; n < sizeof(names) / sizeof(names[0]) && still_right(); n++) {
+		struct tb_iw *client, *server;
+
+		name_row("%s", names[n]);
+		if (n == 0 || n == 1)
+			drop_frame(a_to_b, ETH_ANY, .nth = 2);
+		if (n == 1)
+			drop_frame(a_to_b, ETH_DATA);
+		if (n == 2)
+			duplicate_frame(a_to_b, ETH_SYN);
+		if (n == 3)
+			delay_frame(a_to_b, ETH_SYN, CFG_MS(300));
+		if (n == 4)
+			duplicate_frame(b_to_a, ETH_SYN);
+		client = iw_dial(a, .fallback = 0);
+		if (n == 5) {
+			inject_segment(client, .ack = 100);
+			inject_segment(client, .ack = -1);
+			inject_segment(client, .seq = 5, .flags = TCP_PSH, .text = "no ACK");
+		}
+		if (n == 6)
+			inject_segment(client, .flags = TCP_FIN);
+		if (n == 7) {
+			for (unsigned i = 0; i < 3; i++)
+				drop_frame(a_to_b, ETH_ANY, .nth = 2);
+			drop_frame(b_to_a, ETH_SYN, .nth = 2);
+		}
+		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		server = expect_iw_request(b);
+		iw_recv(server);
+		iw_take(server);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2");
+		expect_message(a_to_b, "WRITE, 0 bytes");
+		expect_iw(client, CONNECT_REPLY);
+		expect_iw(server, ESTABLISHED);
+		expect_silence(CFG_S(1));
+		iw_send(client, "hello");
+		expect_message(a_to_b, "SEND, 5 bytes");
+		expect_iw_text(server, "hello");
+		iw_hang_up(client);
+		expect_iw(server, DISCONNECT);
+		expect_iw(server, CLOSE);
+		expect_iw(client, CLOSE);
+	}
+}
+
 SCENARIO(iwarp_tcp, "lost SYNs, FIN and RST in the middle of set-up", .bare = true)
 {
 	struct tb_iw *client = iw_dial(a), *server;
@@ -27,6 +81,7 @@ SCENARIO(iwarp_tcp, "lost SYNs, FIN and RST in the middle of set-up", .bare = tr
 	expect_iw(server, CLOSE, .status = -ECONNRESET);
 	expect_iw(client, CONNECT_REPLY, .status = -ECONNRESET);
 
+	opens(tb, a, b);
 	for (unsigned n = 0; n < 2 && still_right(); n++) {
 		client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
 		expect_message(a_to_b, "MPA ID Req Frame rev 2");

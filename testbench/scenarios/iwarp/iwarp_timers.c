@@ -5,6 +5,63 @@
  */
 #include "testbench/scenarios/iwarp/iwarp_parts.h"
 
+/* Each time in which a state must be left, as its default is and as the user has set it. */
+static void lasts(struct tb *tb, uint64_t since, unsigned ms)
+{
+	expect_that(tb_now(tb) - since, >=, CFG_MS(ms));
+	expect_that(tb_now(tb) - since, <, CFG_MS(ms) + CFG_US(100));
+}
+
+static void defaults(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct tb_iw *client, *server;
+	uint64_t since;
+	struct iw_pair p;
+
+	for (unsigned n = 0; n < 2 && still_right(); n++) {
+		name_row("%s", n ? "times that are set" : "default times");
+		if (n)
+			iw_serve(b, .req_ms = 70, .rtr_ms = 30, .close_ms = 50);
+		else
+			iw_serve(b);
+		since = tb_now(tb);
+		client = n ? iw_dial(a, .rep_ms = 20) : iw_dial(a);
+		expect_message(a_to_b, "MPA ID Req Frame");
+		server = expect_iw_request(b);
+		expect_iw(client, CONNECT_REPLY, .status = -ETIMEDOUT);
+		lasts(tb, since, n ? 20 : 10000);
+		expect_iw(server, CLOSE, .status = -ECONNRESET);
+
+		since = tb_now(tb);
+		client = iw_dial(a, .breaks = IW_BREAKS_BIT(half_start), .fallback = 0);
+		expect_message(a_to_b, "MPA ID Req Frame");
+		expect_iw(client, CONNECT_REPLY, .status = -ECONNRESET);
+		lasts(tb, since, n ? 70 : 5000);
+
+		client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
+		expect_message(a_to_b, "MPA ID Req Frame");
+		server = expect_iw_request(b);
+		since = tb_now(tb);
+		iw_take(server);
+		expect_message(b_to_a, "MPA ID Rep Frame");
+		expect_iw(client, CONNECT_REPLY);
+		expect_iw(server, CLOSE, .status = -ETIMEDOUT);
+		lasts(tb, since, n ? 30 : 10000);
+		expect_iw(client, CLOSE, .status = -ECONNRESET);
+
+		/* the peer's FIN is lost, however often */
+		p = iw_pair_of(tb, iw_dial(a), b, 0);
+		for (unsigned i = 0; i < (n ? 1 : 6); i++)
+			drop_frame(a_to_b, ETH_FIN);
+		since = tb_now(tb);
+		iw_hang_up(p.server);
+		expect_iw(p.client, DISCONNECT);
+		expect_iw(p.server, CLOSE, .status = -ETIMEDOUT);
+		lasts(tb, since, n ? 50 : 10000);
+		expect_iw(p.client, CLOSE); /* a RST behind the FINs of both */
+	}
+}
+
 SCENARIO(iwarp_timers, "the timer of each state, and that it ends with the state", .bare = true)
 {
 	struct tb_iw *client, *server;
@@ -75,4 +132,5 @@ SCENARIO(iwarp_timers, "the timer of each state, and that it ends with the state
 	expect_iw(client, CONNECT_REPLY, .status = -ETIMEDOUT);
 	expect_iw(server, CLOSE, .status = -ECONNRESET);
 	expect_silence(CFG_S(1));
+	defaults(tb, a, b);
 }
