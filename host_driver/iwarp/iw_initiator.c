@@ -43,6 +43,7 @@ destroy:
 void iw_initiator_up(struct iw_cm_id *id)
 {
 	struct iw_terms_own own;
+	int ret;
 
 	iw_terms_own(id, &own);
 	iw_request_make(&own, &id->request);
@@ -50,8 +51,9 @@ void iw_initiator_up(struct iw_cm_id *id)
 	id->request.pdata_len = id->pdata_len;
 	id->start_rx.have = 0;
 	iw_state_set(id, IW_WAIT_REP);
-	if (iw_start_send(id, &id->request))
-		iw_initiator_failed(id, -ENOMEM);
+	ret = iw_start_send(id, &id->request);
+	if (ret)
+		iw_initiator_failed(id, ret);
 }
 
 static void reply_tell(struct iw_cm_id *id, int status, const struct mpa_start *reply)
