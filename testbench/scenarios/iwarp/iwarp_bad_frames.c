@@ -54,6 +54,25 @@ static void halves(struct tb *tb, struct tb_end *a, struct tb_end *b, uint32_t r
 	expect_iw(server, CLOSE, .status = -ECONNRESET);
 }
 
+/* A rejection that breaks a rule is none. */
+static void rejections(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	static const uint64_t breaks[] = {IW_BREAKS_BIT(key_bit), IW_BREAKS_BIT(pd_513),
+					  IW_BREAKS_BIT(rev_3), IW_BREAKS_BIT(wrong_key),
+					  IW_BREAKS_BIT(rtr_key)};
+	struct tb_iw *client;
+
+	for_each_row(i, breaks) {
+		name_row("a rejection, rule %zu", i);
+		iw_serve(b, .breaks = breaks[i]);
+		client = iw_dial(a);
+		expect_message(a_to_b, "MPA ID Req Frame rev 2");
+		iw_refuse(expect_iw_request(b), "no", 2);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2 rejected, private data 2");
+		expect_iw(client, CONNECT_REPLY, .status = -EPROTO, .pdata_len = 0);
+	}
+}
+
 SCENARIO(iwarp_bad_frames, "Requests and Replies that break a rule", .bare = true)
 {
 	struct tb_iw *client, *server;
@@ -86,4 +105,5 @@ SCENARIO(iwarp_bad_frames, "Requests and Replies that break a rule", .bare = tru
 		name_row("%s, half a frame", designs[d].name);
 		halves(tb, a, b, rev, design);
 	}
+	rejections(tb, a, b);
 }

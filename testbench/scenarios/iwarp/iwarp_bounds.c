@@ -127,7 +127,8 @@ static void codes_told(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		expect_iw(p.client, DISCONNECT);
 		expect_iw(p.client, CLOSE);
 		expect_iw(p.server, CLOSE);
-		p.client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
+		p.client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr),
+				   .design = i % 2 ? IW_CLIENT_FIRST : IW_RTR_MESSAGE);
 		expect_message(a_to_b, "MPA ID Req Frame");
 		p.server = expect_iw_request(b);
 		iw_take(p.server);

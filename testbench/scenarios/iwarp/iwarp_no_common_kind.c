@@ -2,7 +2,7 @@
 /*
  * The client can only send a SEND, the server can only take a WRITE. The Reply names what the server
  * can; the client ends the connection with the code that RFC 6581 has for it. The same where the
- * Reply lacks flag A or all kinds, which a card in the field was seen to send.
+ * Reply lacks flag A or all kinds, which a card in the field was seen to send. An end that cannot send markers rejects a peer that wants them, or drops it.
  */
 #include "testbench/iwarp.h"
 
@@ -15,6 +15,34 @@ static const struct {
 	{"no A", MPA_RTR_ALL, MPA_RTR_ALL, IW_BREAKS_BIT(reply_without_a)},
 	{"no B, C, D", MPA_RTR_ALL, MPA_RTR_ALL, IW_BREAKS_BIT(reply_no_kind)},
 };
+
+/* Its user is not asked. */
+static void markers(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct tb_iw *client, *server;
+
+	name_row("%s", "a server that cannot send markers");
+	for (unsigned rev = 1; rev <= 2 && still_right(); rev++) {
+		iw_serve(b, .can_markers = 0);
+		client = iw_dial(a, .markers = 1, .rev = rev);
+		expect_message(a_to_b, rev == 2 ? "MPA ID Req Frame rev 2 markers crc s"
+						: "MPA ID Req Frame rev 1 markers crc");
+		expect_message(b_to_a, rev == 2
+					       ? "MPA ID Rep Frame rev 2 rejected, private data 0"
+					       : "MPA ID Rep Frame rev 1 rejected, private data 0");
+		expect_iw(client, CONNECT_REPLY, .status = -ECONNREFUSED, .pdata_len = 0);
+		expect_silence(CFG_MS(1));
+	}
+	name_row("%s", "a client that cannot");
+	iw_serve(b, .markers = 1);
+	client = iw_dial(a, .can_markers = 0);
+	expect_message(a_to_b, "MPA ID Req Frame rev 2 crc s");
+	server = expect_iw_request(b);
+	iw_take(server);
+	expect_message(b_to_a, "MPA ID Rep Frame rev 2 markers crc s");
+	expect_iw(client, CONNECT_REPLY, .status = -EPROTO);
+	expect_iw(server, CLOSE, .status = -ECONNRESET);
+}
 
 SCENARIO(iwarp_no_common_kind, "no kind of ready to receive that both ends know", .bare = true)
 {
@@ -59,4 +87,5 @@ SCENARIO(iwarp_no_common_kind, "no kind of ready to receive that both ends know"
 		expect_iw(server, CLOSE);
 		expect_iw(client, CLOSE);
 	}
+	markers(tb, a, b);
 }

@@ -141,5 +141,13 @@ SCENARIO(iwarp_rdma_refused, "connections of librdmacm that fail, and answers th
 	rdma_iw_forget(listener);
 	must(rdma_iw_accept(ID(server), NULL, 0));
 	established(tb, client, server);
+	name_row("%s", "the listener goes while the stream opens");
+	listener = rdma_iw_serve(b);
+	client = rdma_iw_resolved(a);
+	must(rdma_iw_connect(ID(client), TB_IW_OPTIONS(.fallback = 0), NULL, 0));
+	pass_time(CFG_US(6)); /* the SYN is there */
+	rdma_iw_forget(listener);
+	expect_message(a_to_b, "MPA ID Req Frame");
+	expect_rdma_iw(client, REJECTED, .status = -ECONNRESET);
 	expect_silence(CFG_S(11));
 }

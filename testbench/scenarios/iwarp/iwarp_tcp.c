@@ -60,6 +60,34 @@ static void opens(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	}
 }
 
+/* A client that goes at each step of the opening: nothing of it stays at the server. */
+static void goes_early(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	for (unsigned us = 0; us < 16 && still_right(); us++) {
+		struct tb_iw *client = iw_dial(a, .fallback = 0);
+
+		name_row("the client goes after %u us", us);
+		pass_time(CFG_US(us));
+		iw_forget(client);
+		if (us > 10) { /* the Request has left */
+			expect_message(a_to_b, "MPA ID Req Frame");
+			expect_iw(expect_iw_request(b), CLOSE, .status = -ECONNRESET);
+		}
+		expect_silence(CFG_MS(1));
+	}
+	for (unsigned n = 0; n < 2 && still_right(); n++) {
+		struct tb_iw *client;
+
+		name_row("%s", n ? "FIN before the answer" : "FIN at once");
+		client = iw_dial(a, .fallback = 0);
+		if (n)
+			pass_time(CFG_US(3));
+		half_close_stream(client);
+		expect_iw(client, CONNECT_REPLY, .status = -EPIPE);
+		expect_silence(CFG_S(1));
+	}
+}
+
 SCENARIO(iwarp_tcp, "lost SYNs, FIN and RST in the middle of set-up", .bare = true)
 {
 	struct tb_iw *client = iw_dial(a), *server;
@@ -82,6 +110,7 @@ SCENARIO(iwarp_tcp, "lost SYNs, FIN and RST in the middle of set-up", .bare = tr
 	expect_iw(client, CONNECT_REPLY, .status = -ECONNRESET);
 
 	opens(tb, a, b);
+	goes_early(tb, a, b);
 	for (unsigned n = 0; n < 2 && still_right(); n++) {
 		client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
 		expect_message(a_to_b, "MPA ID Req Frame rev 2");

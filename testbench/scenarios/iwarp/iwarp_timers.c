@@ -62,6 +62,25 @@ static void defaults(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	}
 }
 
+/* Who has rejected is told nothing more, and waits for the end of the stream no longer than others. */
+static void after_rejection(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct tb_iw *client;
+
+	for (unsigned n = 0; n < 2 && still_right(); n++) {
+		name_row("%s", n ? "a rejection, and the FIN is lost" : "a rejection");
+		iw_serve(b, .close_ms = 50);
+		client = iw_dial(a, .close_ms = 60);
+		expect_message(a_to_b, "MPA ID Req Frame");
+		if (n)
+			drop_frame(a_to_b, ETH_FIN);
+		iw_refuse(expect_iw_request(b), "no", 2);
+		expect_message(b_to_a, "MPA ID Rep Frame rev 2 rejected");
+		expect_iw(client, CONNECT_REPLY, .status = -ECONNREFUSED, .pdata = "no");
+		expect_silence(CFG_MS(500));
+	}
+}
+
 SCENARIO(iwarp_timers, "the timer of each state, and that it ends with the state", .bare = true)
 {
 	struct tb_iw *client, *server;
@@ -133,4 +152,5 @@ SCENARIO(iwarp_timers, "the timer of each state, and that it ends with the state
 	expect_iw(server, CLOSE, .status = -ECONNRESET);
 	expect_silence(CFG_S(1));
 	defaults(tb, a, b);
+	after_rejection(tb, a, b);
 }
