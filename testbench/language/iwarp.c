@@ -74,6 +74,15 @@ static void notes_free(struct drv_list *list)
 
 /* --- what connections say --- */
 
+/* Fails if what the side says or sends is wrong. */
+static void sent_right(const struct iw_side *side, const char *wrong, const char *what)
+{
+	struct tb *tb = side->all->tb;
+
+	if (wrong)
+		tb_failf(tb, tb->here, "%s, at %s: \"%s\"", wrong, side->end->name, what);
+}
+
 static void said(struct iw_host *host, const struct iw_cm_id *id, const char *text)
 {
 	struct iw_side *side = container_of(host, struct iw_side, host);
@@ -93,7 +102,7 @@ static void said(struct iw_host *host, const struct iw_cm_id *id, const char *te
 	n = note_add(side->all, &side->messages);
 	if (n)
 		snprintf(n->text, sizeof(n->text), "%s", text + 5);
-	iwarp_wire_said(side, (struct iw_cm_id *)id, text + 5, NULL, 0);
+	sent_right(side, iwarp_wire_said(side, (struct iw_cm_id *)id, text + 5, NULL, 0), text);
 }
 
 static struct tb_iw *iw_new(struct iw_side *side, struct iw_cm_id *id)
@@ -123,7 +132,8 @@ static void event_note(struct tb_iw *iw, const struct iw_event *event)
 		memcpy(n->pdata, event->pdata, event->pdata_len);
 	n->event.pdata = n->pdata;
 	if (event->type == IW_EVENT_TERMINATE)
-		iwarp_wire_term(iw->side, event->id, event->term, event->sent);
+		sent_right(iw->side, iwarp_wire_term(iw->side, event->id, event->term, event->sent),
+			   "TERMINATE");
 }
 
 /* NULL: no memory. */
@@ -282,7 +292,7 @@ static void event_of_listener(void *arg, const struct iw_event *event)
 	drv_list_add(&side->requests, &iw->link);
 	iw_user_set(event->id, &connection_user, iw);
 	event_note(iw, event);
-	iwarp_wire_peer(side, event->id, event->peer);
+	sent_right(side, iwarp_wire_peer(side, event->id, event->peer), "CONNECT_REQUEST");
 	act(iw, &within);
 }
 
@@ -301,6 +311,7 @@ struct iw_side *iwarp_side(struct tb *tb, const struct tb_end *end)
 	if (!all)
 		return NULL;
 	all->tb = tb;
+	all->wrong = sent_right;
 	drv_list_init(&all->ways);
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct iw_side *side = &all->sides[i];
@@ -403,7 +414,8 @@ static void side_judge(struct tb *tb, const char *here, struct iw_side *side)
 	connections_judge(tb, here, &side->connections);
 	connections_judge(tb, here, &side->requests);
 	iwarp_rdma_judge(tb, here, &side->rdma);
-	iwarp_wire_judge(side, here);
+	if (iwarp_wire_left(side))
+		tb_failf(tb, here, "%s of %s", iwarp_wire_left(side), side->end->name);
 }
 
 static bool streams_gone(const struct tb_iwarp *all)
@@ -576,7 +588,7 @@ void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned o
 		ulpdu[QN + 3] = (uint8_t)ddp->qn;
 	n -= ddp->cut;
 	tb_must(tb, here, "iw_ulpdu_send", iw_ulpdu_send(iw->id, ulpdu, n), 0);
-	iwarp_wire_said(iw->side, iw->id, NULL, ulpdu, n);
+	sent_right(iw->side, iwarp_wire_said(iw->side, iw->id, NULL, ulpdu, n), "by hand");
 }
 
 void tb_inject_segment(struct tb *tb, const char *here, struct tb_iw *iw,
@@ -723,4 +735,27 @@ void tb_break_stream(struct tb *tb, const char *here, struct tb_iw *iw, bool res
 {
 	if (tb_go(tb, here))
 		iw_stream_break(iw->id, reset);
+}
+
+void tb_eth_fault(struct tb *tb, const char *here, enum tb_direction direction,
+		  const struct tb_eth_fault *fault)
+{
+	struct iw_side *side;
+
+	if (!tb_go(tb, here))
+		return;
+	side = iwarp_side(tb, &tb->ends[direction == b_to_a]);
+	if (!side || ethernet_fault(side->all->ethernet, side->end->index, fault))
+		tb_failf(tb, here, "memory for a fault");
+}
+
+void tb_cut_segments(struct tb *tb, const char *here, struct tb_end *end, unsigned bytes)
+{
+	struct iw_side *side;
+
+	if (!tb_go(tb, here))
+		return;
+	side = iwarp_side(tb, end);
+	if (side)
+		side->tcp.segment_max = (uint16_t)bytes;
 }

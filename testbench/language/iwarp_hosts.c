@@ -15,13 +15,15 @@ static struct event_core *core_of(const struct iw_side *side)
 void iwarp_frame_send(struct iw_side *side, const uint8_t *frame, size_t n)
 {
 	if (ethernet_send(side->all->ethernet, side->end->index, frame, n))
-		tb_failf(side->all->tb, side->all->tb->here, "memory for a frame");
+		side->all->wrong(side, "memory for a frame", "a frame");
 }
 
 static void link_send(struct tcp_host *tcp, const uint8_t *frame, size_t n)
 {
-	iwarp_wire_frame(side_of(tcp), frame, n);
-	iwarp_frame_send(side_of(tcp), frame, n);
+	struct iw_side *side = side_of(tcp);
+
+	side->all->wrong(side, iwarp_wire_frame(side, frame, n), "a frame");
+	iwarp_frame_send(side, frame, n);
 }
 
 static uint64_t link_now_ps(struct tcp_host *tcp)
@@ -107,29 +109,4 @@ void iwarp_host_end(struct iw_side *side)
 {
 	tcp_host_end(&side->tcp);
 	event_cancel(core_of(side), &side->due);
-}
-
-/* --- words --- */
-
-void tb_eth_fault(struct tb *tb, const char *here, enum tb_direction direction,
-		  const struct tb_eth_fault *fault)
-{
-	struct iw_side *side;
-
-	if (!tb_go(tb, here))
-		return;
-	side = iwarp_side(tb, &tb->ends[direction == b_to_a]);
-	if (!side || ethernet_fault(side->all->ethernet, side->end->index, fault))
-		tb_failf(tb, here, "memory for a fault");
-}
-
-void tb_cut_segments(struct tb *tb, const char *here, struct tb_end *end, unsigned bytes)
-{
-	struct iw_side *side;
-
-	if (!tb_go(tb, here))
-		return;
-	side = iwarp_side(tb, end);
-	if (side)
-		side->tcp.segment_max = (uint16_t)bytes;
 }

@@ -33,6 +33,8 @@ struct iw_side {
 
 struct tb_iwarp {
 	struct tb *tb;
+	/* The scenario fails, unless wrong is NULL: what was expected where that side sent or said this. */
+	void (*wrong)(const struct iw_side *side, const char *wrong, const char *what);
 	struct ethernet *ethernet;
 	struct drv_list ways; /* struct iwarp_way */
 	struct iw_side sides[TB_ENDS];
@@ -53,20 +55,21 @@ void iwarp_host_end(struct iw_side *side);
 /* A frame leaves. */
 void iwarp_frame_send(struct iw_side *side, const uint8_t *frame, size_t n);
 
-/* iwarp_wire.c: what leaves, judged by the RFCs; a failure of the scenario says what is wrong */
+/* iwarp_wire.c: what leaves, judged by the RFCs. NULL, or what is wrong: what was expected. */
 
 /* The TCP of that side sends a frame, or gets one. */
-void iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n);
+const char *iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n);
 void iwarp_wire_arrived(struct iw_side *side, const uint8_t *frame, size_t n);
 /* The connection says that it has sent a message, or (text NULL) this ULPDU was sent by hand. */
-void iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text,
-		     const uint8_t *ulpdu, size_t len);
+const char *iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text,
+			    const uint8_t *ulpdu, size_t len);
 /* The connection tells a TERMINATE. */
-void iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term term, bool sent);
+const char *iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term term,
+			    bool sent);
 /* A Request is told with the address of its peer. */
-void iwarp_wire_peer(struct iw_side *side, struct iw_cm_id *id, struct iw_address peer);
-/* Fails if the side has sent more than it has said. */
-void iwarp_wire_judge(struct iw_side *side, const char *here);
+const char *iwarp_wire_peer(struct iw_side *side, struct iw_cm_id *id, struct iw_address peer);
+/* Whether the side has sent more than it has said. */
+const char *iwarp_wire_left(struct iw_side *side);
 void iwarp_wire_free(struct tb_iwarp *all);
 
 /* iwarp_rdma.c: ids of librdmacm */

@@ -214,10 +214,9 @@ static bool reply_fits(const struct iwarp_way *back, const uint8_t *reply)
 		((bits & 0x40) >= (asked & 0x40) && (bits & 0x10) <= (asked & 0x10)));
 }
 
-static size_t start_judge(const struct tb_iwarp *all, struct iwarp_way *way,
+static size_t start_judge(struct iwarp_way *way, struct iwarp_way *back,
 			  const struct iwarp_said *said, const char **wrong)
 {
-	const struct iwarp_way *back = iwarp_way_back(all, way);
 	const uint8_t *got = way->bytes + way->judged;
 	uint8_t frame[START_MAX];
 	unsigned pdata = start_make(said->text, frame);
@@ -307,10 +306,9 @@ static const struct opcode *opcode_of(const char *text)
 }
 
 /* The headers of the message, as they should be; returns their length. */
-static size_t headers_make(const struct tb_iwarp *all, struct iwarp_way *way,
+static size_t headers_make(struct iwarp_way *way, struct iwarp_way *back,
 			   const struct iwarp_said *said, const struct opcode *op, uint8_t *head)
 {
-	struct iwarp_way *back = iwarp_way_back(all, way);
 	const bool first = !way->sent;
 
 	memset(head, 0, HEAD_MAX);
@@ -343,7 +341,7 @@ static size_t headers_make(const struct tb_iwarp *all, struct iwarp_way *way,
 	return strcmp(op->name, "TERMINATE") ? UNTAGGED : UNTAGGED + TERMINATE;
 }
 
-static const char *message_wrong(const struct tb_iwarp *all, struct iwarp_way *way,
+static const char *message_wrong(struct iwarp_way *way, struct iwarp_way *back,
 				 const struct iwarp_said *said, const struct fpdu *f, bool crc)
 {
 	const struct opcode *op = opcode_of(said->text);
@@ -360,7 +358,7 @@ static const char *message_wrong(const struct tb_iwarp *all, struct iwarp_way *w
 		return "a message that there is";
 	if (!strstr(said->text, ", no crc") != crc)
 		return "CRCs as both ends have agreed";
-	n = headers_make(all, way, said, op, head);
+	n = headers_make(way, back, said, op, head);
 	way->sent++;
 	if (op->qn == 2) /* judged by the event */
 		memcpy(head + UNTAGGED, ulpdu + UNTAGGED, 2);
@@ -390,11 +388,10 @@ static void message_note(struct iwarp_way *way, const struct fpdu *f)
 	}
 }
 
-static size_t fpdu_judge(const struct tb_iwarp *all, struct iwarp_way *way,
+static size_t fpdu_judge(struct iwarp_way *way, struct iwarp_way *back,
 			 const struct iwarp_said *said, const char **wrong)
 {
 	static struct fpdu f;
-	const struct iwarp_way *back = iwarp_way_back(all, way);
 	const bool markers = back && back->start_bits & 0x80;
 	const bool crc = (way->start_bits | (back ? back->start_bits : 0)) & 0x40;
 	const size_t n = fpdu_read(way, markers, crc, &f);
@@ -402,7 +399,7 @@ static size_t fpdu_judge(const struct tb_iwarp *all, struct iwarp_way *way,
 	if (!n)
 		return 0;
 	if (said->text[0])
-		*wrong = message_wrong(all, way, said, &f, crc);
+		*wrong = message_wrong(way, back, said, &f, crc);
 	else if (!f.markers_right || !f.crc_right || get16(f.body) != said->len ||
 		 memcmp(f.body + 2, said->ulpdu, said->len))
 		*wrong = "its bytes";
@@ -413,9 +410,10 @@ static size_t fpdu_judge(const struct tb_iwarp *all, struct iwarp_way *way,
 	return n;
 }
 
-size_t iwarp_message_judge(const struct tb_iwarp *all, struct iwarp_way *way,
+size_t iwarp_message_judge(struct iwarp_way *way, struct iwarp_way *back,
 			   const struct iwarp_said *said, const char **wrong)
 {
-	return strncmp(said->text, "MPA ID", strlen("MPA ID")) ? fpdu_judge(all, way, said, wrong)
-							       : start_judge(all, way, said, wrong);
+	return strncmp(said->text, "MPA ID", strlen("MPA ID"))
+		       ? fpdu_judge(way, back, said, wrong)
+		       : start_judge(way, back, said, wrong);
 }

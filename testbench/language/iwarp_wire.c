@@ -5,7 +5,7 @@
  */
 #include "testbench/language/iwarp_wire.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -125,7 +125,7 @@ static struct iwarp_way *way_find(const struct tb_iwarp *all, unsigned host, uin
 	return NULL;
 }
 
-struct iwarp_way *iwarp_way_back(const struct tb_iwarp *all, const struct iwarp_way *way)
+static struct iwarp_way *way_back(const struct tb_iwarp *all, const struct iwarp_way *way)
 {
 	return way_find(all, !way->host, way->to_port, way->from_port);
 }
@@ -189,6 +189,31 @@ static const char *bytes_take(struct iwarp_way *way, const struct seen *s)
 	return NULL;
 }
 
+static void said_free(struct iwarp_said *said)
+{
+	drv_list_del(&said->link);
+	free(said);
+}
+
+/* Judges what is there whole. */
+static const char *messages_judge(struct iw_side *side, struct iwarp_way *way)
+{
+	struct iwarp_way *back = way_back(side->all, way);
+	const char *wrong = NULL;
+	size_t n;
+
+	while (!wrong && !drv_list_empty(&way->said)) {
+		struct iwarp_said *said = container_of(way->said.next, struct iwarp_said, link);
+
+		n = iwarp_message_judge(way, back, said, &wrong);
+		if (!n)
+			break;
+		way->judged += n;
+		said_free(said);
+	}
+	return wrong;
+}
+
 /* Bytes in a segment. */
 static uint32_t most(const struct iw_side *side, const struct seen *s)
 {
@@ -215,14 +240,14 @@ static const char *segment_take(struct iw_side *side, const struct seen *s)
 	}
 	if (!way || s->flags & TCP_RST)
 		return NULL;
-	back = iwarp_way_back(side->all, way);
+	back = way_back(side->all, way);
 	if (way->initiator && !way->ack && back)
 		way->ack = back->first;
 	if ((int32_t)(s->ack - way->ack) < 0)
 		return "no ACK that goes back";
 	way->ack = s->ack;
 	wrong = bytes_take(way, s);
-	return wrong ? wrong : iwarp_messages_judge(side, way);
+	return wrong ? wrong : messages_judge(side, way);
 }
 
 void iwarp_wire_arrived(struct iw_side *side, const uint8_t *frame, size_t n)
@@ -250,63 +275,31 @@ void iwarp_wire_arrived(struct iw_side *side, const uint8_t *frame, size_t n)
 	way->room = acked + (s.window ? s.window : 1); /* a closed window may be probed */
 }
 
-void iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n)
+const char *iwarp_wire_frame(struct iw_side *side, const uint8_t *frame, size_t n)
 {
-	struct tb *tb = side->all->tb;
 	const char *wrong = ethernet_frame_wrong(frame, n);
 	struct seen s;
 
-	if (!wrong) {
-		s = segment_of(frame);
-		wrong = headers_wrong(side, frame, n, &s);
-	}
-	if (!wrong)
-		wrong = segment_take(side, &s);
 	if (wrong)
-		tb_failf(tb, tb->here, "%s in each frame of %s", wrong, side->end->name);
+		return wrong;
+	s = segment_of(frame);
+	wrong = headers_wrong(side, frame, n, &s);
+	return wrong ? wrong : segment_take(side, &s);
 }
 
-/* --- messages --- */
+/* --- what a connection says --- */
 
-static void said_free(struct iwarp_said *said)
-{
-	drv_list_del(&said->link);
-	free(said);
-}
-
-/* Judges what is there whole. */
-const char *iwarp_messages_judge(struct iw_side *side, struct iwarp_way *way)
-{
-	const char *wrong = NULL;
-	size_t n;
-
-	while (!wrong && !drv_list_empty(&way->said)) {
-		struct iwarp_said *said = container_of(way->said.next, struct iwarp_said, link);
-
-		n = iwarp_message_judge(side->all, way, said, &wrong);
-		if (!n)
-			break;
-		way->judged += n;
-		said_free(said);
-	}
-	return wrong;
-}
-
-void iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text,
-		     const uint8_t *ulpdu, size_t len)
+const char *iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text,
+			    const uint8_t *ulpdu, size_t len)
 {
 	struct iwarp_way *way = way_of(side, id);
-	struct tb *tb = side->all->tb;
 	struct iwarp_said *said;
-	const char *wrong;
 
 	if (!way)
-		return;
+		return NULL;
 	said = calloc(1, sizeof(*said) + len);
-	if (!said) {
-		tb_failf(tb, tb->here, "memory for a message");
-		return;
-	}
+	if (!said)
+		return "memory for a message";
 	if (text)
 		snprintf(said->text, sizeof(said->text), "%s", text);
 	if (len)
@@ -315,45 +308,39 @@ void iwarp_wire_said(struct iw_side *side, struct iw_cm_id *id, const char *text
 	said->breaks = iw_options_of(id)->breaks;
 	said->stag = iw_options_of(id)->stag;
 	drv_list_add(&way->said, &said->link);
-	wrong = iwarp_messages_judge(side, way);
-	if (wrong)
-		tb_failf(tb, tb->here, "%s in what %s sends: \"%s\"", wrong, side->end->name,
-			 text ? text : "by hand");
+	return messages_judge(side, way);
 }
 
-void iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term term, bool sent)
+const char *iwarp_wire_term(struct iw_side *side, struct iw_cm_id *id, enum iw_term term, bool sent)
 {
 	const struct iwarp_way *way = way_of(side, id);
-	struct tb *tb = side->all->tb;
 
 	if (way && !sent)
-		way = iwarp_way_back(side->all, way);
-	if (!way || !way->terminated || iwarp_term_is(term, way->term))
-		return;
-	tb_failf(tb, tb->here, "the code of \"%s\" in a TERMINATE, got 0x%04x",
-		 term < IW_TERM_COUNT ? iw_term_rows[term].meaning : "no such code", way->term);
+		way = way_back(side->all, way);
+	return !way || !way->terminated || iwarp_term_is(term, way->term)
+		       ? NULL
+		       : "the same code in a TERMINATE and in its event";
 }
 
-void iwarp_wire_peer(struct iw_side *side, struct iw_cm_id *id, struct iw_address peer)
+const char *iwarp_wire_peer(struct iw_side *side, struct iw_cm_id *id, struct iw_address peer)
 {
 	const struct iwarp_way *way = way_of(side, id);
-	struct tb *tb = side->all->tb;
 
-	if (way && (peer.port != way->to_port || peer.ip != side->all->sides[!way->host].tcp.ip))
-		tb_failf(tb, tb->here, "the address of the peer in its Request");
+	return way && (peer.port != way->to_port || peer.ip != side->all->sides[!way->host].tcp.ip)
+		       ? "the address of the peer in its Request"
+		       : NULL;
 }
 
-void iwarp_wire_judge(struct iw_side *side, const char *here)
+const char *iwarp_wire_left(struct iw_side *side)
 {
 	for (struct drv_list *l = side->all->ways.next; l != &side->all->ways; l = l->next) {
 		const struct iwarp_way *way = container_of(l, struct iwarp_way, link);
 
 		if (way->host == side->end->index && drv_list_empty(&way->said) &&
 		    way->judged < way->n)
-			tb_failf(side->all->tb, here,
-				 "no bytes of %s beside its messages, got %" PRIu32,
-				 side->end->name, way->n - way->judged);
+			return "no bytes beside the messages";
 	}
+	return NULL;
 }
 
 void iwarp_wire_free(struct tb_iwarp *all)

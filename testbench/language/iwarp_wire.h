@@ -46,15 +46,10 @@ struct iwarp_way {
 	uint16_t term; /* layer, type and code of the latest TERMINATE */
 };
 
-/* The opposite direction; NULL: none yet. */
-struct iwarp_way *iwarp_way_back(const struct tb_iwarp *all, const struct iwarp_way *way);
-/* NULL, or what is wrong. */
-const char *iwarp_messages_judge(struct iw_side *side, struct iwarp_way *way);
-
 /* iwarp_message.c */
 
-/* Judges the next message of that direction. Bytes that it has; 0: they have not all left. *wrong: what it should have. */
-size_t iwarp_message_judge(const struct tb_iwarp *all, struct iwarp_way *way,
+/* Judges the next message of that direction; back: the opposite one, NULL: none yet. Bytes that it has; 0: they have not all left. *wrong: what it should have. */
+size_t iwarp_message_judge(struct iwarp_way *way, struct iwarp_way *back,
 			   const struct iwarp_said *said, const char **wrong);
 /* Whether these 16 bits say that reason. */
 bool iwarp_term_is(enum iw_term term, uint16_t bits);

@@ -156,6 +156,13 @@ static void requests(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	expect_iw_request(b);
 	expect_message(b_to_a, "MPA ID Rep Frame rev 2 rejected");
 	expect_iw(client, CONNECT_REPLY, .status = -ECONNREFUSED);
+	/* who was rejected goes, and leaves nothing that waits for the end of the stream */
+	client = iw_dial(a);
+	iw_within(client, CONNECT_REPLY, IW_DO_FORGET);
+	expect_message(a_to_b, "MPA ID Req Frame rev 2");
+	expect_iw_request(b);
+	expect_message(b_to_a, "MPA ID Rep Frame rev 2 rejected");
+	expect_iw(client, CONNECT_REPLY, .status = -ECONNREFUSED);
 	iw_within_request(b, IW_DO_FORGET);
 	client = iw_dial(a, .fallback = 0);
 	expect_message(a_to_b, "MPA ID Req Frame rev 2");
