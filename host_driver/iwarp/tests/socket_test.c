@@ -317,6 +317,11 @@ static void address_and_mss(void **state)
 	assert_int_equal(ops->peer(user.stream).port, port_of(peer_listens));
 	assert_in_range(ops->mss(user.stream), 500, 65535);
 	assert_int_equal(ops->send(user.stream, NULL, 0), 0);
+	/* one byte by itself */
+	assert_int_equal(send(peer, pattern, 1, 0), 1);
+	while (!user.got)
+		serve();
+	assert_told(&user, 1, 0, 0, 0);
 	ops->release(user.stream);
 }
 
