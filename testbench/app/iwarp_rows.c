@@ -61,6 +61,7 @@
 	R(6, VM, "siw.wrong_fpdu", "siw")                                                          \
 	R(6, VM, "siw.rtr_again", "siw")                                                           \
 	R(6, VM, "siw.never_ready", "siw")                                                         \
+	R(6, SCENARIO, "iwarp_breaks", "own")                                                      \
 	R(7, SCENARIO, "iwarp_bad_frames", "own")                                                  \
 	R(7, STREAM, "row_7_bad_requests", "own")                                                  \
 	R(7, STREAM, "row_7_both_initiate", "own")                                                 \
