@@ -83,6 +83,7 @@ struct tb_setup {
 	bool interrupts;  /* the body waits for completions by MSI-X instead of polling */
 	bool stays_up;    /* no tear-down after the body, which removes the devices itself */
 	bool hidden;      /* not in `hcasim list` */
+	bool exact; /* what it expects depends on exact times: hcasim explore judges broken rules only */
 	enum ibv_qp_type type;         /* type of the connected pairs: RC or UC [RC] */
 	unsigned sges;                 /* max gather entries of a send [1] */
 	unsigned recv_sges;            /* max scatter entries of a receive [1] */

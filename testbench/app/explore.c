@@ -258,7 +258,7 @@ static void tell_success(const struct search *s, const struct plan *plan, double
 	       "3 with 1 in %.0f\n",
 	       size.depth_2, size.depth_3);
 	if (s->unclear)
-		printf("  not judged: %u schedules, because the scenario compares times\n",
+		printf("  not judged: %u schedules, because the scenario goes by times\n",
 		       s->unclear);
 	printf("explore %s: passed, %u schedules in %.1f s\n", s->run->scenario,
 	       s->options->schedules, seconds);

@@ -88,7 +88,7 @@ void explore_child_end(struct search *s, struct tb *tb, bool right)
 	v->right = right;
 	if (!right)
 		put_failure(tb, v->failure, sizeof(v->failure));
-	if (!right && is_about_time(v->failure))
+	if (!right && ((tb->setup.exact && !tb_has_guest_errors(tb)) || is_about_time(v->failure)))
 		v->right = v->unclear = true;
 	v->told = true;
 	fflush(NULL);

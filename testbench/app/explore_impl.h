@@ -16,7 +16,7 @@ enum { FAILURE_CHARS = 512, JOBS_ROOM = 4096 };
 struct outcome {
 	bool told; /* the run came to its end, and filled in the rest */
 	bool right;
-	bool unclear;                /* right only because a comparison of times is not judged */
+	bool unclear; /* right only because what depends on exact times is not judged */
 	char failure[FAILURE_CHARS]; /* one line */
 	struct struck struck[SCHEDULE_TURNS_MAX];
 };

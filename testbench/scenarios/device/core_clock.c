@@ -30,7 +30,7 @@ static void read_at_carry(struct tb *tb, struct tb_end *a, uint64_t mhz, uint64_
 }
 
 SCENARIO(core_clock, "the core clock counts at its rate; its low dword carries into the high one",
-	 .no_qps = true, .timeout = 30, .settings = {"sim.time_limit=200s"})
+	 .no_qps = true, .exact = true, .timeout = 30, .settings = {"sim.time_limit=200s"})
 {
 	struct init_hca hca = {{0}};
 	struct drv_raw_cmd query = {.op = HCR_QUERY_HCA, .out = &hca, .out_len = sizeof(hca)};

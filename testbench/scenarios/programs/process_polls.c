@@ -93,7 +93,8 @@ static int program(void *arg)
 }
 
 SCENARIO(process_polls, "a process that polls an empty CQ waits, longer each time", .no_qps = true,
-	 .any_packets = true, .settings = {"host.poll_interval=30ns", "host.poll_backoff=40us"})
+	 .exact = true, .any_packets = true,
+	 .settings = {"host.poll_interval=30ns", "host.poll_backoff=40us"})
 {
 	expect_exit(start_process(a, program, NULL), 0);
 }

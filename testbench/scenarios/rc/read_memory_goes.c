@@ -41,7 +41,7 @@ static void in_error(struct tb *tb, struct tb_end *a, struct tb_end *b)
 }
 
 SCENARIO(read_memory_goes, "a region that goes in the middle of a READ", .mtu = IBV_MTU_256,
-	 .any_packets = true, .timeout = 8)
+	 .any_packets = true, .exact = true, .timeout = 8)
 {
 	const uint64_t src = tb_va(b, b->src);
 	struct drv_mr *mr = NULL;

@@ -15,7 +15,7 @@ enum {
 
 SCENARIO(retry_late_answers, "answers that come after going back: one try, and no more than needed",
 	 .mtu = IBV_MTU_1024, .retry_cnt = 1, .timeout = TIMEOUT, .any_packets = true,
-	 .memory = (PACKETS + 3) * MTU,
+	 .exact = true, .memory = (PACKETS + 3) * MTU,
 	 .settings = {"hca.responder.ack_coalesce=4096", "hca.responder.ack_delay=10ms",
 		      "hca.requester.ack_interval=65536"},
 	 .of_mlx4 = "interval at which a requester asks for ACKs")
