@@ -39,8 +39,8 @@ pid_t explore_child_start(struct search *s, const struct schedule *schedule,
 	return 0;
 }
 
-/* A guest error says more than what the scenario missed because of it. */
-static void put_failure(const struct tb *tb, char *buf, size_t size)
+/* A guest error says more than what the scenario missed because of it. Whether there is one. */
+static bool put_failure(const struct tb *tb, char *buf, size_t size)
 {
 	const struct machine *m = tb->machine;
 
@@ -50,10 +50,11 @@ static void put_failure(const struct tb *tb, char *buf, size_t size)
 		if (i < tb->guest_errors_taken[note->host] || note->consequence)
 			continue;
 		snprintf(buf, size, "guest error %s: %s", note->name, note->text);
-		return;
+		return true;
 	}
 	snprintf(buf, size, "%.*s", (int)size - 1,
 		 tb->failure[0] ? tb->failure : "the run did not come to its end");
+	return false;
 }
 
 static bool has_any(const char *text, const char *const *words, size_t n)
@@ -86,10 +87,8 @@ void explore_child_end(struct search *s, struct tb *tb, bool right)
 	struct outcome *v = s->mine;
 
 	v->right = right;
-	if (!right)
-		put_failure(tb, v->failure, sizeof(v->failure));
-	if (!right && ((tb->setup.exact && !tb_has_guest_errors(tb)) || is_about_time(v->failure)))
-		v->right = v->unclear = true;
+	if (!right && !put_failure(tb, v->failure, sizeof(v->failure)))
+		v->right = v->unclear = tb->setup.exact || is_about_time(v->failure);
 	v->told = true;
 	fflush(NULL);
 	_exit(EXIT_RIGHT);
