@@ -2,7 +2,8 @@
 /*
  * IRD and ORD. The server's ORD goes down to the client's IRD and its IRD to the client's ORD. 16383
  * leaves a depth open: that of one end, of one direction, of both. A READ that says ready needs an IRD of 1: a server raises its 0, or the client
- * ends the connection for lack of it. So it does when the server's ORD is beyond its reach.
+ * ends the connection for lack of it. So it does when the server's ORD is beyond its reach; one that is
+ * above its IRD and within reach raises the IRD.
  */
 #include "testbench/iwarp.h"
 
@@ -15,6 +16,7 @@ static const struct row {
 	} agreed;
 	enum iw_term term; /* of the client, which does not connect */
 	uint64_t breaks;   /* of the server */
+	unsigned ird_max;  /* of the client [16] */
 } rows[] = {
 	{"equal", 4, 4, 4, 4, 16, "ird 4 ord 4", .agreed = {4, 4, 4, 4}},
 	{"lower", 1, 2, 8, 8, 16, "ird 2 ord 1", .agreed = {1, 2, 2, 1}},
@@ -41,6 +43,8 @@ static const struct row {
 	{"ord out of reach", 17, 4, 4, 17, 16, "ird 4 ord 17", .term = IW_TERM_MPA_IRD},
 	{"ord far too high", 4, 4, 4, 4, 16, "ird 4 ord 4", .term = IW_TERM_MPA_IRD,
 	 .breaks = IW_BREAKS_BIT(reply_ord)},
+	{"ord far above the ird, and within reach", 4, 4, 4, 4, 16, "ird 4 ord 4",
+	 .agreed = {255, 4, 4, 4}, .breaks = IW_BREAKS_BIT(reply_ord), .ird_max = 255},
 };
 
 SCENARIO(iwarp_depths, "IRD and ORD of both ends", .bare = true)
@@ -53,7 +57,8 @@ SCENARIO(iwarp_depths, "IRD and ORD of both ends", .bare = true)
 		name_row("%s", rows[i].name);
 		iw_serve(b, .ird = rows[i].its_ird, .ord = rows[i].its_ord,
 			 .ird_max = rows[i].its_ird_max, .breaks = rows[i].breaks);
-		client = iw_dial(a, .ird = rows[i].ird, .ord = rows[i].ord, .kinds = MPA_RTR_READ);
+		client = iw_dial(a, .ird = rows[i].ird, .ord = rows[i].ord, .kinds = MPA_RTR_READ,
+				 .ird_max = rows[i].ird_max ? rows[i].ird_max : 16);
 		expect_message(a_to_b, "MPA ID Req Frame rev 2");
 		server = expect_iw_request(b, .ird = rows[i].ird, .ord = rows[i].ord);
 		iw_take(server);

@@ -14,8 +14,13 @@ static void wait(struct tb *tb, struct iw_pair p, const char *text, uint64_t ps)
 	expect_silence(ps);
 }
 
+enum { SEGMENT = 32 };
+
 SCENARIO(iwarp_window, "windows that close, open and stay closed", .bare = true)
 {
+	static const char long_text[] = "two whole segments and a half fit, and the rest of this "
+					"text waits until the peer has "
+					"told of what came, which is at once";
 	struct iw_pair p;
 	uint64_t since;
 
@@ -58,6 +63,15 @@ SCENARIO(iwarp_window, "windows that close, open and stay closed", .bare = true)
 	iw_send(p.client, "in two segments");
 	expect_message(a_to_b, "SEND, ");
 	expect_iw_text(p.server, "in two segments");
+	/* room for two segments and a half: what is under way takes its part of it */
+	cut_segments(a, SEGMENT);
+	inject_segment(p.server, .window = 2 * SEGMENT + SEGMENT / 2);
+	pass_time(CFG_US(100));
+	iw_recv(p.server);
+	iw_send(p.client, long_text);
+	expect_message(a_to_b, "SEND, ");
+	expect_iw_text(p.server, long_text);
+	cut_segments(a, 0);
 	/* an ACK of long ago closes nothing, and one of what was never sent opens nothing */
 	inject_segment(p.server, .ack = -20, .window = 0);
 	pass_time(CFG_US(100));
