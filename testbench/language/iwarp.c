@@ -2,6 +2,7 @@
 /* The words of iwarp.h for connections, and queues of what the body must expect. */
 #include "testbench/language/iwarp_impl.h"
 
+#include "host_driver/iwarp/bytes.h"
 #include "model/sim/cfg.h"
 
 #include <errno.h>
@@ -585,7 +586,7 @@ void tb_inject_ddp(struct tb *tb, const char *here, struct tb_iw *iw, unsigned o
 	ulpdu[CONTROL] = (uint8_t)((ulpdu[CONTROL] & ~3) | ddp->ddp);
 	ulpdu[OPCODE] = (uint8_t)(ddp->rdmap << RDMAP_SHIFT | opcode);
 	if (!tagged && ddp->qn != TB_ANY)
-		ulpdu[QN + 3] = (uint8_t)ddp->qn;
+		put_be32(ulpdu + QN, (uint32_t)ddp->qn);
 	n -= ddp->cut;
 	tb_must(tb, here, "iw_ulpdu_send", iw_ulpdu_send(iw->id, ulpdu, n), 0);
 	sent_right(iw->side, iwarp_wire_said(iw->side, iw->id, NULL, ulpdu, n), "by hand");
