@@ -7,7 +7,7 @@
 /* behaviours: DEFECT-rnr-storm IBA-9.7.5.2.8-one-nak */
 #include "testbench/services.h"
 
-enum { SENDS = 8, MANY = 10 };
+enum { SENDS = 8, MANY = 10, SHORT = 8 /* 1 ms */, RNR_40_MS = 24 };
 
 /* Seven RNR retries are no number: the requester goes on until there is a receive. */
 static void for_ever(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
@@ -20,6 +20,29 @@ static void for_ever(struct tb *tb, struct tb_end *a, struct tb_end *b, struct d
 	recv_srq(b, srq, .wr_id = 21, .len = 8);
 	expect_cqe(a, .wr_id = 20);
 	expect_cqe(b, .wr_id = 21);
+}
+
+/* The NAK of the second SEND may acknowledge the first one, too, and it ends the ACK timer: while the queue pair waits
+ * for longer than all its ACK timeouts together, none runs out. */
+static void no_timeout(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_srq *srq)
+{
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .srq = srq);
+
+	phase("a wait that is longer than the ACK timeouts");
+	connect_two(x, y, .timeout = SHORT, .retry_cnt = 1, .min_rnr_timer = RNR_40_MS);
+	recv_srq(b, srq, .wr_id = 30, .len = 8, .repeat = 2);
+	send_on(a, x, .wr_id = 30, .len = 8); /* its ACK ends the count of credits */
+	pass_time(CFG_US(100));
+	send_on(a, x, .wr_id = 31, .len = 8, .repeat = 3);
+	pass_time(CFG_MS(20));
+	recv_srq(b, srq, .wr_id = 32, .len = 8, .repeat = 2);
+	for (unsigned i = 0; i < 4; i++) {
+		expect_cqe(a, .wr_id = 30 + i);
+		expect_cqe(b, .wr_id = 30 + i);
+	}
+	expect_stat(a, retry, ack_timeouts, 0);
+	destroy_qp(y);
+	destroy_qp(x);
 }
 
 SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of each",
@@ -51,6 +74,7 @@ SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of eac
 	expect_stat(a, retry, rnr_waits, 1);
 	expect_that(tb_stat(a, "retry", "retransmitted"), <=, SENDS);
 	for_ever(tb, a, b, x, srq);
+	no_timeout(tb, a, b, srq);
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_srq(srq);
