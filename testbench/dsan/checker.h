@@ -73,8 +73,8 @@ void checkers_tell_accepted(const char *call, int result);
 bool checkers_tell_calls(FILE *out);
 void checkers_forget_calls(void);
 /* Prints what the threads of transports in software have done last, beside a broken rule: the thread that breaks it
- * is seldom the one that did wrong. */
-void checkers_tell_software(FILE *out);
+ * is seldom the one that did wrong. told: names, with ", " between, that stand above already. */
+void checkers_tell_software(const char *told, FILE *out);
 /* At a failure: reports who waits for the answer of a dead device. After a wait in vain also events that
  * raise no interrupt, and commands that are done, and the driver still waits for them. */
 void checkers_tell_waits(bool in_vain);

@@ -28,6 +28,7 @@ enum {
 	SET_SHOWN = 12,
 	FILES = 3,
 	RAN_CHARS = 600,
+	RAN_TOLD = RAN_CHARS + 2 * SYMBOL_NAME, /* the last one may go beyond */
 	OBJECT_CHARS = 64,
 	PS_PER_US = 1000000
 };
@@ -242,8 +243,9 @@ static void ran_without(const struct ran *ran, const struct calls *now, struct r
 
 /* The functions of the driver that ran before, the latest first: those of the files whose functions are
  * under way, then the others, then those that give commands, which come by in most calls. As many as `newest`
- * stand before all others, however often they run. */
-static void tell_ran(const struct ran *ran, const struct calls *now, unsigned newest, FILE *out)
+ * stand before all others, however often they run. Returns those that are printed. */
+static struct ran_names tell_ran(const struct ran *ran, const struct calls *now, unsigned newest,
+				 FILE *out)
 {
 	struct ran_names names = {.newest = newest};
 	struct files files = {.n = 0};
@@ -255,7 +257,19 @@ static void tell_ran(const struct ran *ran, const struct calls *now, unsigned ne
 	ran_names_add(&names, ran, false, &files);
 	ran_names_add(&names, ran, false, NULL);
 	ran_names_add(&names, ran, true, NULL);
-	ran_names_print(&names, "before:", out);
+	names.n = ran_names_print(&names, "before:", out);
+	return names;
+}
+
+/* What the threads of transports in software have done, but for what stands above. */
+static void tell_software(const struct ran_names *above, FILE *out)
+{
+	char told[RAN_TOLD] = "";
+
+	for (unsigned i = 0; i < above->n; i++)
+		snprintf(told + strlen(told), RAN_TOLD - strlen(told), "%s%s", i ? ", " : "",
+			 above->all[i].name);
+	checkers_tell_software(told, out);
 }
 
 /* Functions that have done something to the object. `told`: those of the list before, which do not
@@ -344,7 +358,7 @@ static void print_note(const struct tb *tb, const struct guest_error_note *note,
 {
 	const struct guest_rule_row *rule = &guest_rules[note->rule];
 	char object[OBJECT_CHARS];
-	struct ran_names makers;
+	struct ran_names before, makers;
 
 	guest_object_format(note->object, object, sizeof(object));
 	fprintf(out, "guest error %s of hca%u%s%s at %" PRIu64 ".%06" PRIu64 " us", rule->name,
@@ -353,13 +367,13 @@ static void print_note(const struct tb *tb, const struct guest_error_note *note,
 	if (again)
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
-	tell_ran(&note->ran, &note->now, 0, out);
+	before = tell_ran(&note->ran, &note->now, 0, out);
 	tell_set(&note->set, &note->ran, out);
 	tell_made("stored:", &note->wrote, NULL, out);
 	makers = tell_made("made by:", &note->made, NULL, out);
 	tell_made("changed:", &note->changed, &makers, out);
 	if (whole && tb_in_software(&tb->ends[note->host]))
-		checkers_tell_software(out);
+		tell_software(&before, out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
@@ -538,6 +552,7 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 {
 	const struct guest_rule_row *row = &guest_rules[rule];
 	const bool in_driver = tb_in_driver(calls, rule);
+	struct ran_names before;
 	struct ran ran, others;
 
 	/* what went wrong before is often the cause */
@@ -548,9 +563,9 @@ void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rul
 	if (in_driver) {
 		checkers_ran(0, &ran);
 		ran_without(&ran, calls, &others);
-		tell_ran(&others, calls, CRASH_NEWEST, out);
+		before = tell_ran(&others, calls, CRASH_NEWEST, out);
 		if (!tb_has_guest_errors(tb))
-			checkers_tell_software(out);
+			tell_software(&before, out);
 		fprintf(out, "    look at:  %s\n", row->look);
 	}
 }

@@ -563,12 +563,14 @@ static bool software_tell(const char *title, FILE *out)
 	return true;
 }
 
-void checkers_tell_software(FILE *out)
+void checkers_tell_software(const char *told, FILE *out)
 {
 	struct software *s = &threads_of_software;
 
 	software_take(s);
 	software_tell_seldom(s, out);
+	for (unsigned i = 0; i < s->n; i++)
+		s->all[i].told |= checker_names_have(told, s->all[i].name);
 	qsort(s->all, s->n, sizeof(s->all[0]), by_place);
 	software_tell_thread(s, "    all threads: ", NULL, 0, SHORT_CHARS, false, out);
 }
