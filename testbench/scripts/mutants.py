@@ -18,7 +18,7 @@ It is misnamed when it is found without being named, and missed when every run p
 A run that does not end counts as found only if it tells a guest error when it is interrupted, or what it waits for in vain.
 CONFIGURATIONS are tried in order until one names the mutant. What a failing run printed is kept in DIR/NAME.said.
 Results are files in DIR [$O/mutants]. They are not made again, so a killed run goes on where it stopped; a result is old when
-the row, the driver or hcasim has changed. testbench/mutants/README.md describes the rows.
+the row, the driver, its unit tests or hcasim has changed. testbench/mutants/README.md describes the rows.
 """
 import argparse
 import concurrent.futures
@@ -382,7 +382,8 @@ def try_out(mutant, workspace):
 def digest(mutant):
     """What a result depends on."""
     state = hashlib.sha256(json.dumps([mutant.said, mutant.hunks]).encode())
-    for path in [checked_program(), pathlib.Path(mutant.said["file"]), pathlib.Path(__file__)]:
+    unit_tests = [pathlib.Path(f"{test}.c") for test in unit_runs(mutant)]
+    for path in [checked_program(), pathlib.Path(mutant.said["file"]), pathlib.Path(__file__), *unit_tests]:
         state.update(path.read_bytes())
     return state.hexdigest()
 
