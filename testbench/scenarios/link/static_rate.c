@@ -68,7 +68,7 @@ static void writes(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv
 }
 
 SCENARIO(static_rate, "packets of slow paths are spaced as their static rate demands",
-	 .settings = {"hca.link.speed=QDR", "hca.responder.ack_delay=1ms"},
+	 .exact = true, .settings = {"hca.link.speed=QDR", "hca.responder.ack_delay=1ms"},
 	 .of_mlx4 = "times of a link at QDR")
 {
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);

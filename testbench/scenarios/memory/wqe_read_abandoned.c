@@ -9,7 +9,7 @@
 #include "testbench/harm.h"
 
 SCENARIO(wqe_read_abandoned, "a wrong doorbell while a READ response waits to read its WQE again",
-	 .any_packets = true, .qps = 3, .timeout = 14,
+	 .any_packets = true, .exact = true, .qps = 3, .timeout = 14,
 	 .settings = {"hca.doorbell.blueflame=false", "hca.wqe_fetch.entries=1",
 		      "hca.wqe_fetch.reads=1"})
 {
