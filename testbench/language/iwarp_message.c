@@ -100,11 +100,6 @@ static void put32(uint8_t *p, uint32_t v)
 	put16(p + 2, v & 0xffff);
 }
 
-static unsigned get16(const uint8_t *p)
-{
-	return (unsigned)(p[0] << 8 | p[1]);
-}
-
 static bool breaks(const struct iwarp_said *said, enum iw_break which)
 {
 	return said->breaks >> which & 1;
@@ -279,12 +274,12 @@ static size_t fpdu_read(const struct iwarp_way *way, bool markers, bool crc, str
 	for (; i + 4 <= there; i += 4) {
 		if (markers && (at + i) % EVERY == 0) {
 			f->markers_right &=
-				!get16(from + i) && get16(from + i + 2) == (f->n ? i - begin : 0);
+				!be16(from + i) && be16(from + i + 2) == (f->n ? i - begin : 0);
 			continue;
 		}
 		if (!f->n) {
 			begin = i;
-			f->want = (2 + get16(from + i) + 3) & ~(size_t)3;
+			f->want = (2 + be16(from + i) + 3) & ~(size_t)3;
 		} else if (f->n == f->want) {
 			f->crc_right = crc_is(from + i, crc ? crc_of(from, i) : 0);
 			return i + 4;
@@ -346,7 +341,7 @@ static const char *message_wrong(struct iwarp_way *way, struct iwarp_way *back,
 {
 	const struct opcode *op = opcode_of(said->text);
 	const uint8_t *ulpdu = f->body + 2;
-	const size_t len = get16(f->body);
+	const size_t len = be16(f->body);
 	const bool first = !way->sent;
 	const bool bad_marker = first && f->marked && breaks(said, IW_BREAK_bad_marker);
 	const bool bad_crc = (first && breaks(said, IW_BREAK_bad_crc)) || (bad_marker && crc);
@@ -377,14 +372,14 @@ static const char *message_wrong(struct iwarp_way *way, struct iwarp_way *back,
 static void message_note(struct iwarp_way *way, const struct fpdu *f)
 {
 	const uint8_t *ulpdu = f->body + 2;
-	const size_t len = get16(f->body);
+	const size_t len = be16(f->body);
 	const uint8_t opcode = ulpdu[1] & 0xf;
 
 	if (len == UNTAGGED + READ && opcode == 1 && way->n_reads < IWARP_READS)
 		memcpy(way->reads[way->n_reads++], ulpdu + UNTAGGED, sizeof(way->reads[0]));
 	if (len >= UNTAGGED + TERMINATE && opcode == 7) {
 		way->terminated = true;
-		way->term = (uint16_t)get16(ulpdu + UNTAGGED);
+		way->term = be16(ulpdu + UNTAGGED);
 	}
 }
 
@@ -400,10 +395,10 @@ static size_t fpdu_judge(struct iwarp_way *way, struct iwarp_way *back,
 		return 0;
 	if (said->text[0])
 		*wrong = message_wrong(way, back, said, &f, crc);
-	else if (!f.markers_right || !f.crc_right || get16(f.body) != said->len ||
+	else if (!f.markers_right || !f.crc_right || be16(f.body) != said->len ||
 		 memcmp(f.body + 2, said->ulpdu, said->len))
 		*wrong = "its bytes";
-	for (size_t i = 2 + get16(f.body); i < f.n; i++)
+	for (size_t i = 2 + be16(f.body); i < f.n; i++)
 		if (f.body[i])
 			*wrong = "padding of zeros";
 	message_note(way, &f);

@@ -22,16 +22,6 @@ enum {
 	MSS_OPTION = 0x0204,
 };
 
-static uint16_t be16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] << 8 | p[1]);
-}
-
-static uint32_t be32(const uint8_t *p)
-{
-	return (uint32_t)be16(p) << 16 | be16(p + 2);
-}
-
 /* --- one frame --- */
 
 struct seen {

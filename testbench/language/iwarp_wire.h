@@ -46,6 +46,17 @@ struct iwarp_way {
 	uint16_t term; /* layer, type and code of the latest TERMINATE */
 };
 
+/* Not those of host_driver/iwarp, which are judged. */
+static inline uint16_t be16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t be32(const uint8_t *p)
+{
+	return (uint32_t)be16(p) << 16 | be16(p + 2);
+}
+
 /* iwarp_message.c */
 
 /* Judges the next message of that direction; back: the opposite one, NULL: none yet. Bytes that it has; 0: they have not all left. *wrong: what it should have. */
