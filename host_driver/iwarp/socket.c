@@ -151,6 +151,16 @@ static int socket_listen(struct iw_net *net, uint16_t port,
 	return 0;
 }
 
+uint16_t socket_net_port(const struct socket_net *net)
+{
+	struct sockaddr_in addr = {0};
+	socklen_t size = sizeof(addr);
+
+	if (net->listeners)
+		getsockname(net->listeners->fd, (struct sockaddr *)&addr, &size);
+	return ntohs(addr.sin_port);
+}
+
 static void socket_unlisten(struct iw_listener *listener)
 {
 	close(listener->fd);

@@ -18,5 +18,8 @@ void socket_net_end(struct socket_net *net);
 /* Waits until something has happened, a timer is due, or `ms` milliseconds are over (-1: for ever),
  * and tells the users. False: there is no stream, listener or timer. */
 bool socket_net_serve(struct socket_net *net, int ms);
+/* The port of the newest listener, which the system has picked if it was told port 0. 0: there is
+ * none. */
+uint16_t socket_net_port(const struct socket_net *net);
 
 #endif

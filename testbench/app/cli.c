@@ -125,14 +125,14 @@ static error_t append(struct parse *p, const char **list, unsigned *n, unsigned 
 	return 0;
 }
 
-static error_t number(struct parse *p, const char *option, const char *text, unsigned long most,
-		      unsigned *out)
+static error_t number(struct parse *p, const char *option, const char *text, unsigned long least,
+		      unsigned long most, unsigned *out)
 {
 	char *end;
 	const unsigned long n = strtoul(text, &end, 10);
 
-	if (*end || end == text || !n || n > most)
-		return complain(p, "%s: expected 1 to %lu, got '%s'", option, most, text);
+	if (*end || end == text || n < least || n > most)
+		return complain(p, "%s: expected %lu to %lu, got '%s'", option, least, most, text);
 	*out = (unsigned)n;
 	return 0;
 }
@@ -159,7 +159,8 @@ static error_t set_output(struct parse *p, const char *value)
 
 static error_t set_gdb(struct parse *p, const char *value)
 {
-	return number(p, "--fw-gdb", value, PORT_MAX, &p->cli->run.gdb_port);
+	p->cli->run.gdb = true;
+	return number(p, "--fw-gdb", value, 0, PORT_MAX, &p->cli->run.gdb_port);
 }
 
 static error_t set_no_dmi(struct parse *p, const char *value)
@@ -271,7 +272,7 @@ static error_t set_stats(struct parse *p, const char *value)
 
 static error_t set_jobs(struct parse *p, const char *value)
 {
-	if (number(p, "-j", value, JOBS_MAX, &p->cli->perf.jobs))
+	if (number(p, "-j", value, 1, JOBS_MAX, &p->cli->perf.jobs))
 		return EINVAL;
 	p->cli->sweep.jobs = p->cli->explore.jobs = p->cli->perf.jobs;
 	return 0;
@@ -279,7 +280,7 @@ static error_t set_jobs(struct parse *p, const char *value)
 
 static error_t set_schedules(struct parse *p, const char *value)
 {
-	return number(p, "--schedules", value, SCHEDULES_MAX, &p->cli->explore.schedules);
+	return number(p, "--schedules", value, 1, SCHEDULES_MAX, &p->cli->explore.schedules);
 }
 
 static error_t set_from_start(struct parse *p, const char *value)
@@ -389,9 +390,10 @@ static const struct cli_option_row options[] = {
 	{"fw", "ELF", SIMULATES, 0, TEXT(run.fw),
 	 "firmware to load; default: the one built or installed with hcasim"},
 	{"fw-gdb", "PORT", IN(RUN), 0, CALL(set_gdb),
-	 "hold the firmware of hca0 until gdb-multiarch connects to this TCP port"},
+	 "hold the firmware of hca0 until gdb-multiarch connects to this TCP port; 0: a free one"},
 	{"fw-gdb", "PORT", IN(SERVE), 0, CALL(set_gdb),
-	 "gdb-multiarch can connect to this TCP port at any time, for the firmware of hca0"},
+	 "gdb-multiarch can connect to this TCP port at any time, for the firmware of hca0; 0: a "
+	 "free one"},
 	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
 	 "grant no direct memory access (DMI): every DMA is a TLM b_transport call"},
 	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "simulated time of the dump, such as 1500us"},

@@ -106,7 +106,8 @@ static enum exit_status help(void)
 	printf("hcasim iwarp listen PORT [KEY=VALUE...]\n"
 	       "hcasim iwarp connect ADDRESS PORT [KEY=VALUE...]\n\n"
 	       "One end of iWARP connections over this machine's TCP. Address and port are "
-	       "numbers.\n\nWhat the program does (key, default, meaning):\n");
+	       "numbers.\nlisten 0 takes any free port and says which.\n\nWhat the program does "
+	       "(key, default, meaning):\n");
 	keys_print(own_keys, ARRAY_SIZE(own_keys));
 	printf("\nConnections:\n");
 	keys_print(option_keys, ARRAY_SIZE(option_keys));
@@ -207,9 +208,9 @@ static bool words_parse(struct app *app, const char *how, const char *const *wor
 		app->to.ip = ntohl(ip.s_addr);
 		at++;
 	}
-	if (at >= count || !number_parse(words[at], 1, 65535, &port)) {
-		fprintf(stderr, "hcasim iwarp %s: expected a port, 1 to 65535, got '%s'\n", how,
-			at < count ? words[at] : "");
+	if (at >= count || !number_parse(words[at], !app->listens, 65535, &port)) {
+		fprintf(stderr, "hcasim iwarp %s: expected a port, %d to 65535, got '%s'\n", how,
+			!app->listens, at < count ? words[at] : "");
 		return false;
 	}
 	app->to.port = (uint16_t)port;
@@ -413,8 +414,12 @@ static bool begin(struct app *app)
 		return !ret;
 	}
 	ret = iw_listen(&app->host, app->to.port, &app->opt, &listener_user, app, &app->listener);
-	if (ret)
-		fprintf(stderr, "hcasim iwarp: %s\n", strerror(-ret));
+	if (ret) {
+		fprintf(stderr, "hcasim iwarp: port %u: %s\n", app->to.port, strerror(-ret));
+	} else if (!app->to.port) {
+		printf("listens on port %u\n", socket_net_port(&app->net));
+		fflush(stdout);
+	}
 	return !ret;
 }
 

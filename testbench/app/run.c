@@ -172,7 +172,7 @@ static int make_machine(struct run *run)
 		run->tb.on_begin = run->options->schedule->begin;
 		run->tb.on_begin_arg = run->options->schedule->arg;
 	}
-	if (has_files(run) && !run->options->schedule && !run->options->gdb_port)
+	if (has_files(run) && !run->options->schedule && !run->options->gdb)
 		explain_prepare(&run->tb, run->options, run->dir.path);
 	if (run->options->stats == COUNTERS_JSON)
 		run->tb.account = stderr;
@@ -342,7 +342,7 @@ static enum exit_status execute(struct run *run)
 	if (run->options->dump)
 		dump_at(&dump, &run->tb, run->options->dump_ps);
 	kernel_thread_start(run->machine.kernel, "scenario", tb_run, &run->tb);
-	ending_watch(&run->tb, run->options->gdb_port != 0);
+	ending_watch(&run->tb, run->options->gdb);
 	end = machine_run(&run->machine);
 	ending_forget();
 	right = judge_end(run, end);
@@ -381,16 +381,16 @@ static enum exit_status execute(struct run *run)
 static int wait_debugger(const struct run *run)
 {
 	struct hca *hca = host_hca(run->machine.hosts[0]);
-	const unsigned port = run->options->gdb_port;
-	int rc = processor_debug(hca, port);
+	const int port = processor_debug(hca, run->options->gdb_port);
+	int rc;
 
-	if (rc)
-		return rc;
-	fprintf(stderr, "hcasim: waiting for gdb-multiarch -ex 'target remote :%u' %s\n", port,
+	if (port < 0)
+		return port;
+	fprintf(stderr, "hcasim: waiting for gdb-multiarch -ex 'target remote :%d' %s\n", port,
 		run->fw);
 	rc = processor_debug_wait(hca);
 	if (rc)
-		fprintf(stderr, "hcasim: --fw-gdb %u: %s\n", port, strerror(-rc));
+		fprintf(stderr, "hcasim: --fw-gdb %d: %s\n", port, strerror(-rc));
 	return rc;
 }
 
@@ -401,7 +401,7 @@ static enum exit_status run_machine(struct run *run)
 
 	if (make_machine(run))
 		return EXIT_INPUT;
-	if ((run->options->gdb_port && wait_debugger(run)) || open_files(run)) {
+	if ((run->options->gdb && wait_debugger(run)) || open_files(run)) {
 		outdir_undo(&run->dir);
 		goto destroy;
 	}

@@ -57,6 +57,7 @@ struct serve {
 	struct checker *checkers[SERVE_SOCKETS_MAX]; /* NULL: the driver is not watched */
 	struct vfu_server *server;
 	struct guest_clock *clock; /* NULL: the wall clock leads */
+	int gdb_port;              /* where a debugger of the firmware can come; 0: none can */
 	struct event stop_at;
 	bool told_held;
 	struct ctl *ctl;
@@ -484,16 +485,16 @@ static int open_clocks(struct serve *s, char *err, size_t err_size)
 }
 
 /* A debugger of the firmware may come at any time. */
-static int open_debugger(const struct serve *s)
+static int open_debugger(struct serve *s)
 {
-	const unsigned port = s->run->gdb_port;
-
-	if (!port)
+	if (!s->run->gdb)
 		return 0;
-	if (s->devices[0].hca->processor)
-		return processor_debug(s->devices[0].hca, port);
-	fprintf(stderr, "hcasim: --fw-gdb: hca0 has no firmware\n");
-	return -EINVAL;
+	if (!s->devices[0].hca->processor) {
+		fprintf(stderr, "hcasim: --fw-gdb: hca0 has no firmware\n");
+		return -EINVAL;
+	}
+	s->gdb_port = processor_debug(s->devices[0].hca, s->run->gdb_port);
+	return s->gdb_port < 0 ? s->gdb_port : 0;
 }
 
 static int open_ctl(struct serve *s, char *err, size_t err_size)
@@ -575,14 +576,16 @@ static void run(struct serve *s)
 		printf(" control on %s", s->options->ctl);
 	for (unsigned i = 0; i < s->options->clock_count; i++)
 		printf(" guest clock on %s", s->options->clocks[i]);
+	if (s->gdb_port)
+		printf(" gdb on port %d", s->gdb_port);
 	printf("\n");
 	fflush(stdout);
 	if (!s->clock)
 		hurry(s);
 	while (!s->stop && !(s->clock && guest_clock_is_over(s->clock))) {
-		vfu_server_turn(s->server, s->run->gdb_port ? debugger_wait_ns : wait_max_ns);
+		vfu_server_turn(s->server, s->run->gdb ? debugger_wait_ns : wait_max_ns);
 		held_tell(s);
-		if (s->run->gdb_port)
+		if (s->run->gdb)
 			processor_debug_poll(s->devices[0].hca);
 	}
 }

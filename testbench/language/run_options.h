@@ -35,7 +35,8 @@ struct run_options {
 	const char *traces; /* list of sinks, "none" */
 	const char *dir;    /* NULL: NAME in the folder of place_runs() */
 	const char *fw;     /* NULL: the build's or the installed one */
-	unsigned gdb_port;  /* 0: no debugger */
+	bool gdb;           /* a debugger of the firmware of hca0 may come */
+	unsigned gdb_port;  /* 0: any free one */
 	bool dump;          /* print contexts at dump_ps or at failure, write no files */
 	uint64_t dump_ps;
 	bool no_dmi;

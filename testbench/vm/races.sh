@@ -36,15 +36,16 @@ check_race()
 # The way of the README: a seed that fails, then that run with a stop at the broken rule, and gdb on the guest's kernel and on the firmware.
 check_race_caught()
 {
-	local seed rule vm=$race_dir/vm/explore.job1 out=$race_dir/caught.txt run port=$((20000 + RANDOM % 20000))
+	local seed rule vm=$race_dir/vm/explore.job1 out=$race_dir/caught.txt run port
 	race=command_go
 	seed=$(sed -n 's/^seed \([0-9]*\) .* fails, .*guest error .*/\1/p' "$race_dir/$race.tried.txt" | sort -n | head -n 1)
 	rule=$(sed -n "s/^seed $seed .*guest error \([a-z_]*\):.*/\1/p" "$race_dir/$race.tried.txt" | head -n 1)
 	[ -n "$rule" ] || { detail='no seed of race command_go breaks a rule'; return 1; }
-	TIME=simulated SEED=$seed GDB=1 SERVE="--trace none --stop-on $rule --fw-gdb $port" MODULES=$VM_DIR/seed/$race GUESTS=1 MEM=512M SMALL=1 TIMEOUT=40 VM_DIR=$vm \
+	TIME=simulated SEED=$seed GDB=1 SERVE="--trace none --stop-on $rule --fw-gdb 0" MODULES=$VM_DIR/seed/$race GUESTS=1 MEM=512M SMALL=1 TIMEOUT=40 VM_DIR=$vm \
 		setpriv --pdeathsig TERM "$vm_src/run.sh" "$vm_src/races/$race.sh" >"$out" 2>&1 &
 	run=$!
 	wait_until 900 grep -qs '^ *VM *held at' "$out" || { detail='the guest is not held'; kill $run; wait $run; cat "$out"; return 1; }
+	port=$(sed -n 's/^listening:.* gdb on port //p' "$vm/serve.log")
 	# the firmware first: when gdb leaves the guest, time goes on
 	timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex bt "$O/fw/hcasim-fw.elf" >"$out.firmware" 2>&1 </dev/null
 	timeout 60 gdb-multiarch -nx -batch -ex "set architecture $gdb_arch" -x "$vm/a.symbols" -ex "target remote $vm/sockets/a.gdb" -ex bt -ex "x/80ga \$$gdb_sp" >"$out.guest" 2>&1 </dev/null

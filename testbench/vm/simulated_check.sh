@@ -164,13 +164,14 @@ check_simulated_refused()
 # A run that was held, and looked at by both debuggers, leaves the same bytes as one that was not.
 check_simulated_held()
 {
-	local vm=$sim_dir/vm out=$sim_dir/held run first second port=$((20000 + RANDOM % 20000))
+	local vm=$sim_dir/vm out=$sim_dir/held run first second port
 	mkdir -p "$sim_dir"
 	echo driver_load >"$out.sh"
 	sim_run held.first 1 "$out.sh" || { detail='the run that is not held'; cat "$sim_dir/held.first.txt"; return 1; }
-	GDB=1 SERVE="--trace log,records,pcapng --stop-at 3200ms --fw-gdb $port" sim_run held.second 1 "$out.sh" &
+	GDB=1 SERVE="--trace log,records,pcapng --stop-at 3200ms --fw-gdb 0" sim_run held.second 1 "$out.sh" &
 	run=$!
 	wait_until 600 grep -qs '^ *VM *held at 3200000.000000 us' "$sim_dir/held.second.txt" || { detail='it is not held'; kill $run; wait $run; return 1; }
+	port=$(sed -n 's/^listening:.* gdb on port //p' "$vm/serve.log")
 	first=$("$O/hcasim" ctl "$vm/sockets/ctl.sock" state)
 	timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex bt "$O/fw/hcasim-fw.elf" >"$out.firmware" 2>&1 </dev/null
 	second=$("$O/hcasim" ctl "$vm/sockets/ctl.sock" state)

@@ -114,16 +114,18 @@ ended_by()
 	told $1 "peer terminates ($2/$3|$3/$2)/$4\$" "not $2/$3/$4"
 }
 
-# answer_here WORD...: hcasim listens on this machine
+# answer_here WORD...: hcasim listens on this machine, at port $siw_here
 answer_here()
 {
 	if [ -n "$here_pid" ]; then
 		kill $here_pid 2>/dev/null
 		wait $here_pid
 	fi
-	"$O/hcasim" iwarp listen "$siw_here" wait_ms=60000 "$@" >"$VM_DIR/listen" 2>&1 &
+	: >"$VM_DIR/listen" # the one before said its port, too
+	"$O/hcasim" iwarp listen 0 wait_ms=60000 "$@" >"$VM_DIR/listen" 2>&1 &
 	here_pid=$!
-	wait_until 10 grep -q LISTEN "$VM_DIR/listen" || { cat "$VM_DIR/listen"; detail='hcasim iwarp does not listen'; return 1; }
+	wait_until 10 grep -q '^listens on port' "$VM_DIR/listen" || { cat "$VM_DIR/listen"; detail='hcasim iwarp does not listen'; return 1; }
+	siw_here=$(sed -n 's/^listens on port //p' "$VM_DIR/listen")
 }
 
 # answered STATUS: it has ended, so
@@ -335,6 +337,29 @@ check_siw_ucmatose()
 siw_checks=(write ucmatose read_crc reply_names_more rev_1 kinds depths private_data too_early rtr_again wrong_fpdu bad_requests bad_replies)
 siw_ports=30
 
+# free_ports COUNT: prints the first of so many ports in a row that nobody uses. They are below those that the system gives to a caller, so none is taken
+# later by chance.
+free_ports()
+{
+	python3 - "$1" <<-'END'
+		import socket, sys
+		count = int(sys.argv[1])
+		with open('/proc/sys/net/ipv4/ip_local_port_range') as f:
+		    above = int(f.read().split()[0])
+		def is_free(port):
+		    with socket.socket() as s:
+		        try:
+		            s.bind(('127.0.0.1', port))
+		        except OSError:
+		            return False
+		    return True
+		for first in range(above - count, 1023, -count):
+		    if all(map(is_free, range(first, first + count))):
+		        sys.exit(print(first))
+		sys.exit(f'no {count} ports in a row are free between 1024 and {above}')
+	END
+}
+
 # siw_session: one guest without an HCA
 siw_session()
 {
@@ -343,7 +368,8 @@ siw_session()
 	echo a >"$share/guests"
 	judge siw.build siw_build
 	[ $last = pass ] || return
-	siw_port=$((20000 + $$ % 20000)) siw_here=$((20000 + $$ % 20000 - 1)) siw_loaded= siw_n=0 here_pid=
+	siw_port=$(free_ports $siw_ports) || die 'siw: no ports'
+	siw_loaded= siw_n=0 here_pid= siw_here=
 	for ((n = 0; n < siw_ports; n++)); do net=${net:+$net,}hostfwd=tcp:127.0.0.1:$((siw_port + n))-10.0.2.15:$((7471 + n)); done
 	names=(a)
 	if NO_DEVICE=1 USER_NET=$net guests_up a=; then

@@ -611,6 +611,7 @@ static void many_streams(void **state)
 	uint16_t port;
 
 	listener = listens(&port);
+	assert_int_equal(socket_net_port(&net), port);
 	assert_int_equal(ops->listen(&net.net, port, accepted, &net, &second), -EADDRINUSE);
 	for (unsigned i = 0; i < STREAMS; i++)
 		assert_int_equal(ops->connect(&net.net, local(port), &stream_user, &users[i],
@@ -648,11 +649,21 @@ static void many_streams(void **state)
 	}
 	ops->unlisten(listener);
 	assert_false(socket_net_serve(&net, 0));
-	dial(&user, port);
+	assert_int_equal(socket_net_port(&net), 0);
+}
+
+/* Nobody listens at a port. That it is bound keeps the system from giving it to the caller, who
+ * would then have called itself. */
+static void nobody_listens(void **state)
+{
+	const int fd = peer_bind();
+
+	dial(&user, port_of(fd));
 	while (!user.told[FAILED])
 		serve();
 	assert_int_equal(user.error, -ECONNREFUSED);
 	ops->release(user.stream);
+	close(fd);
 }
 
 /* A new stream ends within accepted(), or the listener does. */
@@ -877,6 +888,7 @@ int main(void)
 		TEST(ends_within_with_data),
 		TEST(net_ends),
 		TEST(many_streams),
+		TEST(nobody_listens),
 		TEST(ends_within_accepted),
 		TEST(no_memory),
 		TEST(timers_in_order),

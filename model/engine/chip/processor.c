@@ -242,8 +242,9 @@ void processor_jitter(struct hca *hca, uint64_t seed)
 int processor_debug(struct hca *hca, unsigned port)
 {
 	struct processor *p = hca->processor;
+	const int rc = rv_gdb_listen(p->core, (uint16_t)port, &p->gdb);
 
-	return rv_gdb_listen(p->core, (uint16_t)port, &p->gdb);
+	return rc ? rc : rv_gdb_port(p->gdb);
 }
 
 int processor_debug_wait(struct hca *hca)

@@ -25,7 +25,7 @@ void processor_reset(struct hca *hca);
 void processor_raise(struct hca *hca, uint32_t causes);
 /* hca_jitter(): each time that firmware is woken it begins up to the parameter fw.jitter later. */
 void processor_jitter(struct hca *hca, uint64_t seed);
-/* Listens for a debugger on a TCP port: 0 or -errno, printed. */
+/* Listens for a debugger on a TCP port, 0: any free one. The port, or -errno, printed. */
 int processor_debug(struct hca *hca, unsigned port);
 /* Waits for the debugger before the first instruction, and serves it from then on. 0 or -errno. */
 int processor_debug_wait(struct hca *hca);

@@ -82,7 +82,19 @@ static void takes_every_option_of_run(void **state)
 	assert_string_equal(cli.run.traces, "log");
 	assert_string_equal(cli.run.dir, "out");
 	assert_string_equal(cli.run.fw, "f.elf");
+	assert_true(cli.run.gdb);
 	assert_int_equal(cli.run.gdb_port, 1234);
+}
+
+static void a_debugger_gets_any_free_port(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "run x --fw-gdb 0"), 0);
+	assert_true(cli.run.gdb);
+	assert_int_equal(cli.run.gdb_port, 0);
+	assert_int_equal(parse(&cli, "run x"), 0);
+	assert_false(cli.run.gdb);
 }
 
 static void stats_come_as_text_unless_said_otherwise(void **state)
@@ -209,7 +221,7 @@ static void wrong_lines_give_one_line(void **state)
 					    "run a b",
 					    "run --colour",
 					    "run -c",
-					    "run --fw-gdb 0",
+					    "run --fw-gdb -1",
 					    "run --fw-gdb 70000",
 					    "run --fw-gdb x",
 					    "list --seed 1",
@@ -241,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_the_tour_by_default),
 		cmocka_unit_test(takes_every_option_of_run),
+		cmocka_unit_test(a_debugger_gets_any_free_port),
 		cmocka_unit_test(stats_come_as_text_unless_said_otherwise),
 		cmocka_unit_test(dump_wants_its_time),
 		cmocka_unit_test(serve_wants_sockets),
