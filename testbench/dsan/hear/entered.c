@@ -259,11 +259,24 @@ static size_t ranked_format(const struct ranked *all, unsigned n, unsigned end, 
 	return used;
 }
 
-void entered_rank(const void *const *pcs, unsigned n, char *text, size_t size)
+/* Those that are in neither list. Returns how many. */
+static unsigned ranked_besides(struct ranked *all, unsigned n, const char *one, const char *other)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!checker_names_have(one, all[i].name) &&
+		    !checker_names_have(other, all[i].name))
+			all[kept++] = all[i];
+	return kept;
+}
+
+void entered_rank(const void *const *pcs, unsigned n, const char *besides, char *text, size_t size)
 {
 	struct ranked all[RANKED];
+	const unsigned kept = ranked_besides(all, rank_all(all, pcs, n), besides, "");
 
-	ranked_format(all, rank_all(all, pcs, n), UINT_MAX, text, size);
+	ranked_format(all, kept, UINT_MAX, text, size);
 }
 
 /* An inline function of a header, or one that only passes a call on to the device's driver: its name
@@ -274,6 +287,20 @@ static bool is_plumbing(const void *pc)
 	const size_t n = symbols_find(pc, &s, 1) ? strlen(s.file) : 0;
 
 	return n > 2 && (!strcmp(s.file + n - 2, ".h") || strstr(s.file, "host_driver/drv/drv.c"));
+}
+
+unsigned entered_below_interface(const void **pcs, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct symbol s;
+
+		if (!symbols_find(pcs[i], &s, 1) || !strstr(s.file, "host_driver/drv/") ||
+		    !is_plumbing(pcs[i]))
+			pcs[kept++] = pcs[i];
+	}
+	return kept;
 }
 
 static unsigned without_plumbing(const void **pcs, unsigned n)
@@ -297,7 +324,7 @@ static void names_of(const struct entered *e, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
 
-	entered_rank(pcs, functions_of(e->at, e->n, pcs), names, size);
+	entered_rank(pcs, functions_of(e->at, e->n, pcs), "", names, size);
 }
 
 /* The names of both lists, as many as fit together. */
@@ -324,7 +351,7 @@ void entered_lately_format(const struct entered_lately *lately, char *text, size
 {
 	const void *pcs[LATELY];
 
-	entered_rank(pcs, functions_of(lately->at, lately->n, pcs), text, size);
+	entered_rank(pcs, functions_of(lately->at, lately->n, pcs), "", text, size);
 }
 
 void entered_format_lowest(char *text, size_t size)
@@ -368,7 +395,7 @@ static void tell_object(const struct runner *r, const char *besides, const char 
 	struct ranked all[RANKED];
 	char object[BEGIN_CHARS], names[OTHER_CHARS];
 	struct ran made, changed, *by = &changed;
-	unsigned n, kept = 0;
+	unsigned n;
 
 	if (!r->c || !r->subject.kind || r->subject_call != r->call)
 		return;
@@ -376,11 +403,8 @@ static void tell_object(const struct runner *r, const char *besides, const char 
 	if (!changed.n)
 		by = &made;
 	n = rank_all(all, by->pc, without_plumbing(by->pc, by->n));
-	for (unsigned i = 0; i < n; i++)
-		if (!checker_names_have(besides, all[i].name) &&
-		    !checker_names_have(others, all[i].name))
-			all[kept++] = all[i];
-	if (!ranked_format(all, kept, UINT_MAX, names, sizeof(names)))
+	n = ranked_besides(all, n, besides, others);
+	if (!ranked_format(all, n, UINT_MAX, names, sizeof(names)))
 		return;
 	guest_object_format(r->subject, object, sizeof(object));
 	fprintf(out, "    %s was %s by %s\n", object, by == &made ? "made" : "changed last", names);
@@ -519,11 +543,37 @@ static void software_tell_thread(struct software *s, const char *title, const st
 		if (!is_left(&s->all[i], r, asks))
 			continue;
 		if (!used)
-			fputs(title, out);
+			fprintf(out, "%s: ", title);
 		used += software_name(&s->all[i], !used, out);
 	}
 	if (used)
 		fputc('\n', out);
+}
+
+/* Adds the function of the driver that the thread began with and has not left, which is not told again: the loop
+ * of a thread of the driver, or the call that it is in. */
+static void software_add_outermost(struct software *s, const struct runner *r,
+				   char title[BEGIN_CHARS])
+{
+	const size_t used = strlen(title);
+	struct symbol symbol;
+
+	if (!r->depth || is_plumbing(code_pc(r->in[0])) ||
+	    !symbols_find(code_pc(r->in[0]), &symbol, 1) || checker_names_have(title, symbol.name))
+		return;
+	snprintf(title + used, BEGIN_CHARS - used, "%s%s", strstr(title, " in ") ? ", " : " in ",
+		 symbol.name);
+	for (unsigned i = 0; i < s->n; i++)
+		s->all[i].told |= !strcmp(s->all[i].name, symbol.name);
+}
+
+static void software_tell_one(struct software *s, const struct runner *r, unsigned end,
+			      unsigned share, bool asks, FILE *out)
+{
+	char title[BEGIN_CHARS] = "    a thread";
+
+	software_add_outermost(s, r, title);
+	software_tell_thread(s, title, r, end, share, asks, out);
 }
 
 /* Those that it has to tell, at least. */
@@ -542,6 +592,7 @@ static bool software_tell(const char *title, FILE *out)
 {
 	struct software *s = &threads_of_software;
 	const struct runner *asks = runner_now();
+	char others[BEGIN_CHARS] = "    other threads";
 	unsigned end;
 
 	software_take(s);
@@ -554,12 +605,14 @@ static bool software_tell(const char *title, FILE *out)
 	software_tell_seldom(s, out);
 	end = software_end(s);
 	if (asks)
-		software_tell_thread(s, "    a thread: ", asks, end, FIRST_SHARE, true, out);
-	for (unsigned i = 0; i < LATEST && latest[i]; i++)
+		software_tell_one(s, asks, end, FIRST_SHARE, true, out);
+	for (unsigned i = 0; i < LATEST && latest[i]; i++) {
 		if (has_many(s, latest[i], end))
-			software_tell_thread(s, "    a thread: ", latest[i], end, OTHER_SHARE,
-					     false, out);
-	software_tell_thread(s, "    other threads: ", NULL, end, 0, false, out);
+			software_tell_one(s, latest[i], end, OTHER_SHARE, false, out);
+		else if (latest[i] != asks && runner_is_software(latest[i]))
+			software_add_outermost(s, latest[i], others);
+	}
+	software_tell_thread(s, others, NULL, end, 0, false, out);
 	return true;
 }
 
@@ -572,7 +625,7 @@ void checkers_tell_software(const char *told, FILE *out)
 	for (unsigned i = 0; i < s->n; i++)
 		s->all[i].told |= checker_names_have(told, s->all[i].name);
 	qsort(s->all, s->n, sizeof(s->all[0]), by_place);
-	software_tell_thread(s, "    all threads: ", NULL, 0, SHORT_CHARS, false, out);
+	software_tell_thread(s, "    all threads", NULL, 0, SHORT_CHARS, false, out);
 }
 
 /* --- all threads --- */

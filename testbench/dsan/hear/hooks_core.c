@@ -256,8 +256,17 @@ W(struct uv_object *, uv_object_get, struct uv_file *file, enum uv_kind kind, ui
 
 W(void, uv_object_put, struct uv_object *o)
 {
-	if (o)
-		pin_back_in_call(o, HERE);
+	struct checker *c = o ? checker_of_host(o->file->process->host->platform->host) : NULL;
+	char names[ENTERED_CHARS];
+
+	if (o && !pin_back_in_call(o, HERE) && c) {
+		entered_format(names);
+		c->tell(c, &(struct breach){RULE_users_differ, {0}, HERE, NULL},
+			"a call of user verbs gives back " OBJECT
+			" %u, which it does not hold, so its users are counted wrong from now "
+			"on; these functions ran last: %s",
+			o->handle, names);
+	}
 	__real_uv_object_put(o);
 }
 

@@ -12,7 +12,8 @@
 
 enum {
 	FUNCTIONS_BYTES = 360,
-	NEAR = 128 /* places that a call still comes by behind a refusal that ends it */
+	REFUSED_BYTES = 200, /* those of a call that is refused, to leave room for who made it so */
+	NEAR = 128           /* places that a call still comes by behind a refusal that ends it */
 };
 
 static unsigned in_calls; /* threads that are in a call; some may have been killed there */
@@ -163,7 +164,8 @@ void trail_format(char *text, size_t size)
 	if (!r)
 		return;
 	ran_take_call(r, &ran);
-	entered_rank(ran.pc, ran.n, text, size);
+	ran.n = entered_below_interface(ran.pc, ran.n);
+	entered_rank(ran.pc, ran.n, "", text, size);
 }
 
 unsigned trail_first_of(const struct runner *r, const void **pcs, unsigned max)
@@ -200,7 +202,7 @@ void trail_format_before_undo(char *text, size_t size)
 	}
 	for (unsigned n = 0; n < r->n_undone; n++)
 		pcs[n] = code_pc(r->undone[n]);
-	entered_rank(pcs, r->n_undone, text, size);
+	entered_rank(pcs, entered_below_interface(pcs, r->n_undone), "", text, size);
 }
 
 void trail_format_meanwhile(char *text, size_t size)
@@ -243,8 +245,7 @@ void checkers_tell_accepted(const char *call, int result)
 void checkers_tell_refused(const char *call, int rc)
 {
 	const struct runner *r = runner_now();
-	char names[FUNCTIONS_BYTES], setters[FUNCTIONS_BYTES];
-
+	char names[REFUSED_BYTES], setters[FUNCTIONS_BYTES];
 	if (!r || !r->c || explained(r, rc) || rc == -EIO || rc == -ETIMEDOUT)
 		return;
 	trail_format_before_undo(names, sizeof(names));

@@ -17,9 +17,11 @@ static struct pin_of {
 	bool back; /* given back, and the call goes on */
 } pins[PINS];
 static unsigned n_pins;
+static bool full; /* some are not known */
 
 void pin(unsigned host, const void *object, const char *what, uint32_t number, const void *pc)
 {
+	full |= n_pins == PINS;
 	if (n_pins < PINS)
 		pins[n_pins++] =
 			(struct pin_of){ask_thread(), host, object, what, number, pc, false};
@@ -44,14 +46,15 @@ void pin_back(const void *object)
 		*p = pins[--n_pins];
 }
 
-void pin_back_in_call(const void *object, const void *pc)
+bool pin_back_in_call(const void *object, const void *pc)
 {
 	struct pin_of *p = pin_of(object);
 
 	if (!p)
-		return;
+		return full;
 	p->back = true;
 	p->pc = pc;
+	return true;
 }
 
 void pins_call_sleeps(void)

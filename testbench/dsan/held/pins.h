@@ -10,8 +10,9 @@
 /* `what`, with that number, is how a report names it. */
 void pin(unsigned host, const void *object, const char *what, uint32_t number, const void *pc);
 void pin_back(const void *object);
-/* The same in the middle of a call: what the call still does, it does without the object. */
-void pin_back_in_call(const void *object, const void *pc);
+/* The same in the middle of a call: what the call still does, it does without the object. False: the call does not
+ * hold it. */
+bool pin_back_in_call(const void *object, const void *pc);
 /* The running thread gives a command, and others run until its answer. */
 void pins_call_sleeps(void);
 /* The running thread's call ends. */

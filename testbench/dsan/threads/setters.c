@@ -115,20 +115,32 @@ const void *threads_setter(const void *at)
 	return s->at == (uintptr_t)at && s->last.pc ? code_pc(s->last.pc) : NULL;
 }
 
+/* Puts it where it belongs among the n that are there, the latest store first. */
+static void insert(const struct set **all, unsigned n, const struct set *s)
+{
+	for (; n && s->nth > all[n - 1]->nth; n--)
+		all[n] = all[n - 1];
+	all[n] = s;
+}
+
 void setters_take(const struct runner *r, struct ran *ran)
 {
 	const unsigned kept = accesses_kept(&r->loads);
+	const struct set *all[ACCESSES];
+	unsigned n = 0;
 
-	ran->n = 0;
-	for (unsigned i = 1; i <= kept && ran->n + 2 <= RAN_MAX; i++) {
+	for (unsigned i = 1; i <= kept; i++) {
 		const struct access *load = &r->loads.newest[(r->loads.n - i) % ACCESSES];
 		const struct set *s = set_of(load->at, r);
 
-		if (!s || !s->pc || on_own_stack(load->at))
-			continue;
-		ran->pc[ran->n++] = code_pc(s->pc);
-		if (s->caller)
-			ran->pc[ran->n++] = code_pc(s->caller);
+		if (s && s->pc && !on_own_stack(load->at))
+			insert(all, n++, s);
+	}
+	ran->n = 0;
+	for (unsigned i = 0; i < n && ran->n + 2 <= RAN_MAX; i++) {
+		ran->pc[ran->n++] = code_pc(all[i]->pc);
+		if (all[i]->caller)
+			ran->pc[ran->n++] = code_pc(all[i]->caller);
 	}
 }
 

@@ -3,7 +3,8 @@
  * An id is destroyed while a message for it is looked at: a listener while it is a REQ, one end of a connection
  * while it is a LAP. The P_Key table is read for both, which takes its time, and the moment moves on from
  * round to round. The peer hears what it must, and nobody uses what is gone. In the same way the subnet manager
- * moves to another LID while the port is looked at: the next question goes there.
+ * moves to another LID while the port is looked at: the next question goes there. Two threads that ask at about the
+ * same time, when the port has changed, both find it as it is now.
  */
 /* behaviours: IBA-12.6.7-reject-reasons IBA-15.2.5.16-path-record */
 #include "testbench/connect.h"
@@ -113,6 +114,59 @@ static void manager_comes(struct tb *tb, struct tb_end *a, struct tb_end *b, uin
 	ask_path(b, &path);
 }
 
+/* --- two threads that need the port's attributes --- */
+
+static struct first {
+	struct ib_cm_id *id;
+	const struct ib_cm_sidr_req_param *ask;
+	int rc;
+	bool done;
+} first;
+
+static void first_asks(void *arg)
+{
+	struct first *f = arg;
+
+	f->rc = ib_send_cm_sidr_req(f->id, f->ask);
+	f->done = true;
+}
+
+static int hears(struct ib_cm_id *id, const struct ib_cm_event *event)
+{
+	return 0;
+}
+
+/* The partition moves to the other place of the table from round to round. Who goes by the table of before does
+ * not find it. */
+static void both_ask(struct tb *tb, struct tb_end *a, const struct sa_path_rec *path,
+		     unsigned round)
+{
+	const struct ib_cm_sidr_req_param ask = {
+		.path = path, .service_id = htobe64(SERVICE + 2), .timeout_ms = TRY_MS};
+	struct ib_cm_id *id = kv_made(ib_create_cm_id(ib_device_of(a), hears, NULL));
+
+	first = (struct first){.id = kv_made(ib_create_cm_id(ib_device_of(a), hears, NULL)),
+			       .ask = &ask};
+	if (!id || !first.id)
+		return;
+	if (round % 2)
+		write_pkeys(a, PORT, 0, PARTITION, PKEY_DEFAULT);
+	else
+		write_pkeys(a, PORT, 0, PKEY_DEFAULT, PARTITION);
+	expect_event(a, IBV_EVENT_PKEY_CHANGE);
+	pass_time(CFG_US(100));
+	a->platform->ops->thread_start(a->platform, "first", first_asks, &first);
+	pass_time(round * CFG_US(STEP_US));
+	must(ib_send_cm_sidr_req(id, &ask));
+	for (unsigned i = 0; i < 1000 && !first.done; i++)
+		pass_time(CFG_US(10));
+	expect_true(first.done);
+	expect_equal(first.rc, 0);
+	pass_time(CFG_MS(TRY_MS));
+	ib_destroy_cm_id(first.id);
+	ib_destroy_cm_id(id);
+}
+
 SCENARIO(cm_goes_meanwhile,
 	 "ids are destroyed while messages for them are looked at, and the manager moves",
 	 .no_qps = true, .any_packets = true)
@@ -137,6 +191,11 @@ SCENARIO(cm_goes_meanwhile,
 		end_goes(tb, a, listener, &path, i * CFG_US(STEP_US));
 	conn_end(client);
 	conn_end(listener);
+	phase("two ask");
+	for (unsigned i = 0; i < ROUNDS && still_right(); i++)
+		both_ask(tb, a, &path, i);
+	write_pkeys(a, PORT, 0, PKEY_DEFAULT, [INDEX_A] = PARTITION);
+	expect_event(a, IBV_EVENT_PKEY_CHANGE);
 	phase("a subnet manager");
 	ignore_events(b);
 	for (unsigned i = 0; i < ROUNDS && still_right(); i++)

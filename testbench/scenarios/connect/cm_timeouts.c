@@ -3,13 +3,17 @@
  * Nobody answers. A REQ is repeated max_cm_retries times; then its id goes to idle and a REJ with
  * reason "timeout" goes to the peer. An MRA makes the waits longer. A REP without RTU ends in the
  * same way. A DREQ without DREP ends in TIMEWAIT, and so does the peer's connection when its own
- * DREQ gets no DREP. Who has got the other's DREQ waits for nothing any more.
+ * DREQ gets no DREP. Who has got the other's DREQ waits for nothing any more. An id may go with the handler that
+ * is told of it, while others still wait.
  */
 /* behaviours: IBA-12.9-retries IBA-12.9-mra IBA-12.6.7-reject-timeout */
 #include "testbench/connect.h"
+#include "testbench/kernel_verbs.h"
 
 enum {
 	SERVICE = 7,
+	ASKERS = 3,
+	WAIT_MS = 5,
 	CODE = 14,
 	RETRIES = 2,
 	MRA_CODE = 19,
@@ -84,6 +88,36 @@ static void two_wait(struct tb *tb, struct tb_end *a, const struct sa_path_rec *
 	}
 	conn_end(slow);
 	conn_end(fast);
+}
+
+static int leaves(struct ib_cm_id *id, const struct ib_cm_event *event)
+{
+	unsigned *told = id->context;
+
+	*told += event->event == IB_CM_SIDR_REQ_ERROR;
+	return -ECONNREFUSED; /* and so the id is destroyed */
+}
+
+/* Each of them is gone when its handler has returned, and the others are told in their turn. */
+static void ids_leave(struct tb *tb, struct tb_end *a, const struct sa_path_rec *path)
+{
+	const struct ib_cm_sidr_req_param ask = {
+		.path = path, .service_id = htobe64(SERVICE), .timeout_ms = WAIT_MS};
+	struct ib_cm_counters counters = {0};
+	unsigned told = 0;
+
+	phase("ids go with their handlers");
+	lose_mad(a_to_b, .times = ASKERS);
+	for (unsigned i = 0; i < ASKERS && still_right(); i++) {
+		struct ib_cm_id *id = kv_made(ib_create_cm_id(ib_device_of(a), leaves, &told));
+
+		if (id)
+			must(ib_send_cm_sidr_req(id, &ask));
+	}
+	pass_time(CFG_MS(2 * WAIT_MS));
+	expect_equal(told, ASKERS);
+	must(ib_cm_query_counters(ib_device_of(a), &counters));
+	expect_equal(counters.ids, 0);
 }
 
 SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .any_packets = true)
@@ -181,4 +215,5 @@ SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .
 	conn_end(client);
 	conn_end(listener);
 	two_wait(tb, a, &path);
+	ids_leave(tb, a, &path);
 }

@@ -118,6 +118,25 @@ static void by_request(struct tb *tb, struct kv *x, struct kv *y, struct scatter
 	must(ib_dereg_mr(mr));
 }
 
+/* A list whose first and last page are as far apart as in a row, and whose others are not. */
+static void permuted(struct tb *tb, struct kv *x, struct kv *y)
+{
+	static const unsigned pages[PIECES] = {4, 6, 5, 7};
+	struct ib_phys_buf bufs[PIECES];
+	uint64_t iova = UINT64_C(0x321450000000);
+	struct ib_mr *mr;
+
+	for (unsigned i = 0; i < PIECES; i++)
+		bufs[i] = (struct ib_phys_buf){y->bus + pages[i] * PAGE, PAGE};
+	mr = kv_made(ib_reg_phys_mr(y->pd, bufs, PIECES, ACCESS, &iova));
+	if (!mr)
+		return;
+	peer(tb, x, IB_WR_RDMA_WRITE, iova, mr->rkey, PIECES * PAGE, IB_WC_SUCCESS);
+	for (unsigned i = 0; i < PIECES; i++)
+		kv_same(x->mem + i * PAGE, y->mem + pages[i] * PAGE, PAGE);
+	must(ib_dereg_mr(mr));
+}
+
 static void older(struct tb *tb, struct kv *x, struct kv *y)
 {
 	struct ib_phys_buf bufs[2] = {{y->bus + 9 * PAGE + FIRST, PAGE - FIRST},
@@ -404,6 +423,7 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	ignore_events(b); /* events of the accesses that the peer is refused */
 	scattered(&y, sg);
 	by_request(tb, &x, &y, sg);
+	permuted(tb, &x, &y);
 	older(tb, &x, &y);
 	one_buffer(tb, &x, &y);
 	large_blocks(tb, &x, &y);

@@ -2,8 +2,8 @@
 /*
  * What stands around a NAK. It waits until READs that came before it are answered, says how many messages
  * were executed although none of them was acknowledged, and comes once for each gap: a duplicate that
- * arrives in between is acknowledged, and asks for no other NAK. Lengths that leave nothing for the last
- * packet, or too much, are refused.
+ * arrives in between is acknowledged, and asks for no other NAK. An ACK, too, waits for the READ before it, and
+ * says nothing of the one behind it. Lengths that leave nothing for the last packet, or too much, are refused.
  */
 /* behaviours: IBA-9.7.5.2.8-one-nak RESP-1 RESP-3 */
 #include "testbench/services.h"
@@ -27,6 +27,26 @@ static void once(struct tb *tb, struct tb_end *b, uint64_t dst, uint32_t rkey)
 	inject(b, RC_WRITE_ONLY, .psn = 3, .va = dst, .rkey = rkey, .dma_len = LEN, .len = LEN);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 2, .nak = NAK_PSN_SEQUENCE, .msn = 4);
 	expect_data(b, .len = LEN);
+}
+
+/* All of it has come before the first READ is answered. */
+static void between(struct tb *tb, struct tb_end *b, uint64_t src, uint64_t dst, uint32_t rkey)
+{
+	const uint32_t write = (FIRST + PACKETS) & MASK;
+
+	phase("an ACK between READs");
+	inject(b, RC_READ_REQUEST, .psn = FIRST, .va = src, .rkey = rkey, .dma_len = PACKETS * MTU);
+	inject(b, RC_WRITE_ONLY, .psn = write, .va = dst, .rkey = rkey, .dma_len = LEN, .len = LEN,
+	       .ack_req = true);
+	inject(b, RC_READ_REQUEST, .psn = write + 1, .va = src, .rkey = rkey, .dma_len = LEN);
+	expect_pkt(b_to_a, RC_READ_RESP_FIRST, .psn = FIRST, .msn = 1);
+	for (unsigned i = 1; i < PACKETS - 1; i++)
+		expect_pkt(b_to_a, RC_READ_RESP_MIDDLE, .psn = (FIRST + i) & MASK);
+	expect_pkt(b_to_a, RC_READ_RESP_LAST, .psn = write - 1, .msn = 1);
+	/* with a syndrome, it is this ACK: the next one would acknowledge a READ that is not answered */
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = write, .msn = 2, .syndrome = 0);
+	expect_pkt(b_to_a, RC_READ_RESP_ONLY, .psn = write + 1, .msn = 3);
+	reconnect(0);
 }
 
 static void behind(struct tb *tb, struct tb_end *b, uint64_t src, uint32_t rkey)
@@ -72,5 +92,6 @@ SCENARIO(naks_apart, "one NAK for a gap, behind the answers before it, with the 
 
 	once(tb, b, tb_va(b, b->dst), rkey);
 	behind(tb, b, tb_va(b, b->src), rkey);
+	between(tb, b, tb_va(b, b->src), tb_va(b, b->dst), rkey);
 	refused(tb, b, tb_va(b, b->dst), rkey);
 }
