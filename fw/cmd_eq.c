@@ -57,11 +57,19 @@ static void route(uint32_t type, uint32_t eqn, bool valid)
 
 enum hcr_status cmd_hw2sw_eq(struct fw_cmd *c)
 {
+	bool mapped = false;
+
 	if (!object_in_table(FW_TABLE_EQC, c->in_mod) || !object_valid(FW_TABLE_EQC, c->in_mod))
 		return cmd_no_object(GUEST_EQ, c->in_mod, "no such EQ");
 	for (uint32_t type = 0; type < FW_EVENT_TYPES; type++)
-		if (fw.event_types >> type & 1 && fw.event_eqn[type] == c->in_mod)
+		if (fw.event_types >> type & 1 && fw.event_eqn[type] == c->in_mod) {
+			mapped = true;
 			route(type, 0, false);
+		}
+	/* Linux mlx4_cleanup_eq_table: MAP_EQ takes the events away first */
+	if (mapped)
+		fw_guest_error(RULE_object_in_use, GUEST_EQ, c->in_mod,
+			       "events are still mapped to this EQ");
 	object_end(FW_TABLE_EQC, c->in_mod, fw.out, sizeof(struct eqc), c->out_size);
 	return HCR_STATUS_OK;
 }

@@ -103,6 +103,11 @@
 	  "mlx4 WQE formats", \
 	  "the segments of that WQE, the size in its control segment, and whether it was changed after its doorbell", \
 	  "the size counts bytes and not units of 16 bytes") \
+	R(header_differs, \
+	  "the headers that the driver itself has written before a packet say another length than the packet has", \
+	  "IBA 7.7.5 PktLen, 8.3.1 PayLen, 9.2.4 PadCnt; Linux mlx4 build_mlx_header, ib_ud_header_init", \
+	  "how the length of the payload is added up, the pad and the 4 bytes of the ICRC", \
+	  "the length of the last segment stands for all of them") \
 	R(bus_master_off, \
 	  "the device needed DMA or an interrupt while bus mastering was off", \
 	  "PCI command register, bit 2", \
@@ -290,8 +295,8 @@
 	  "the command register is not written again") \
 	R(object_in_use, \
 	  "an object was taken back while another one still uses it", \
-	  "IBA 11.2.8.3 (destroy CQ), 11.2.5.3 (destroy SRQ): an error while work queues are associated", \
-	  "the order of tear-down: QPs first, then their SRQ and CQs, then EQs", \
+	  "IBA 11.2.8.3 (destroy CQ), 11.2.5.3 (destroy SRQ): an error while work queues are associated; Linux mlx4_cleanup_eq_table: events are unmapped from an EQ first", \
+	  "the order of tear-down: QPs first, then their SRQ and CQs, then the events that are mapped to EQs, then EQs", \
 	  "a CQ is destroyed before the QP that completes to it") \
 	R(number_taken, \
 	  "a number, or the table entry of a number, was given back while the device has a live object with it, or the driver still finds it in its own table", \

@@ -13,6 +13,7 @@
 #include "testbench/app/explain.h"
 #include "testbench/app/matrix.h"
 #include "testbench/dsan/hear/reached.h"
+#include "testbench/os/calls.h"
 #include "testbench/os/outdir.h"
 #include "testbench/os/place.h"
 #include "testbench/language/tb.h"
@@ -343,6 +344,7 @@ static enum exit_status execute(struct run *run)
 		dump_at(&dump, &run->tb, run->options->dump_ps);
 	kernel_thread_start(run->machine.kernel, "scenario", tb_run, &run->tb);
 	ending_watch(&run->tb, run->options->gdb);
+	calls_outside_begin(__builtin_frame_address(0));
 	end = machine_run(&run->machine);
 	ending_forget();
 	right = judge_end(run, end);

@@ -44,6 +44,15 @@ void calls_of_waiting(struct calls *calls, const struct kernel_thread *thread)
 		walk(calls, kernel_thread_innermost(thread), kernel_thread_outermost(thread));
 }
 
+enum { OUTSIDE_BYTES = 8 << 20 /* the stack of a process, by default */ };
+
+static const void *outside;
+
+void calls_outside_begin(const void *frame)
+{
+	outside = frame;
+}
+
 void calls_of_signal(struct calls *calls, const void *context)
 {
 	const struct kernel_thread *thread = kernel_thread_running();
@@ -58,4 +67,6 @@ void calls_of_signal(struct calls *calls, const void *context)
 	*calls = (struct calls){.n = 1, .pc = {(const void *)(pc + 1)}};
 	if (thread)
 		walk(calls, (const void *)frame, kernel_thread_outermost(thread));
+	else if ((uintptr_t)outside - frame < OUTSIDE_BYTES)
+		walk(calls, (const void *)frame, outside);
 }

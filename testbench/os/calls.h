@@ -29,7 +29,11 @@ struct calls {
 void calls_take(struct calls *calls, const struct kernel_thread *thread);
 /* Those in which another thread waits; none if it does not wait. */
 void calls_of_waiting(struct calls *calls, const struct kernel_thread *thread);
-/* Those of the running thread where a signal has struck: `context` is what the handler was given. */
+/* The caller of this function runs the simulation: what runs outside of all threads, such as iWARP, is called from
+ * there. `frame`: its own. */
+void calls_outside_begin(const void *frame);
+/* Those of the running thread where a signal has struck, or of what runs outside of all threads: `context` is what
+ * the handler was given. */
 void calls_of_signal(struct calls *calls, const void *context);
 
 #endif

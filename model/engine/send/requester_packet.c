@@ -332,6 +332,34 @@ static void mlx_source_check(const struct send_step *s, const uint8_t *headers, 
 			    "a datagram of QP%u says that queue pair 0x%x sends it", special, says);
 }
 
+static void mlx_length_differs(const struct send_step *s, const char *field, uint32_t says,
+			       uint32_t has)
+{
+	if (says != has)
+		guest_error(s->hca, RULE_header_differs, guest_object(GUEST_QP, s->qp->qpn),
+			    "qpn %06x wqe %u: %s is %u, and of this packet it is %u", s->qp->qpn,
+			    s->send->cursor, field, says, has);
+}
+
+/* The device writes these fields itself. Whether others do is not known, so a driver must write them. Source:
+ * Linux ib_ud_header_init */
+static void mlx_lengths_check(const struct send_step *s, const uint8_t *headers, size_t n,
+			      const struct packet *pkt)
+{
+	const struct lrh *says = (const struct lrh *)headers, *has = (const struct lrh *)pkt->wire;
+
+	if (n < (size_t)(pkt->bth_off + BTH_BYTES))
+		return;
+	mlx_length_differs(s, "PktLen of the LRH", lrh_get_pkt_len(says), lrh_get_pkt_len(has));
+	if (lrh_get_lnh(says) == LNH_IBA_GLOBAL)
+		mlx_length_differs(s, "PayLen of the GRH",
+				   grh_get_pay_len((const struct grh *)(headers + pkt->l3_off)),
+				   grh_get_pay_len((const struct grh *)(pkt->wire + pkt->l3_off)));
+	mlx_length_differs(s, "PadCnt of the BTH",
+			   bth_get_pad((const struct bth *)(headers + pkt->bth_off)),
+			   bth_get_pad((const struct bth *)(pkt->wire + pkt->bth_off)));
+}
+
 /* A WQE of a QP with frames holds the whole frame. */
 static int request_build_frame(struct send_step *s, struct packet *pkt, struct message_part *part)
 {
@@ -370,6 +398,7 @@ static int request_build_mlx(struct send_step *s, struct packet *pkt, struct mes
 	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, part->n,
 			 wqe_mlx_ctrl_get_vl15(ctrl), wqe_mlx_ctrl_get_slr(ctrl),
 			 (uint8_t)(lrh_get_slid((const struct lrh *)headers) & MLX_PATH_BITS));
+	mlx_lengths_check(s, headers, (size_t)len, pkt);
 	if (!wqe_mlx_ctrl_get_vl15(ctrl)) /* IBA 9.11: of data virtual lanes */
 		pkt->static_rate = (uint8_t)wqe_mlx_ctrl_get_static_rate(ctrl);
 	return 0;

@@ -23,7 +23,12 @@ static void get_two(struct tb *tb, struct iw_pair p)
 
 SCENARIO(iwarp_losses, "segments that overlap, overtake, come twice, late or damaged", .bare = true)
 {
-	enum { IP_BYTE = 14 + 8, TCP_BYTE = 14 + 20 + 15, DATA_BYTE = 14 + 20 + 20 + 3 };
+	enum {
+		IP_BYTE = 14 + 8,
+		SEQUENCE_BYTE = 14 + 20 + 7,
+		TCP_BYTE = 14 + 20 + 15,
+		DATA_BYTE = 14 + 20 + 20 + 3
+	};
 	const unsigned bytes[] = {IP_BYTE, TCP_BYTE, DATA_BYTE};
 	struct iw_pair p;
 	uint64_t since;
@@ -64,6 +69,11 @@ SCENARIO(iwarp_losses, "segments that overlap, overtake, come twice, late or dam
 		get_two(tb, p);
 		expect_that(tb_now(tb) - since, >=, CFG_MS(200));
 	}
+	/* that of a segment without data: it does not count, and a SYN comes again */
+	corrupt_frame(a_to_b, ETH_SYN, SEQUENCE_BYTE);
+	since = tb_now(tb);
+	iw_pair_ends(tb, iw_pair_of(tb, iw_dial(a), b, 0));
+	expect_that(tb_now(tb) - since, >=, CFG_MS(200));
 	/* more losses than tries of one segment, and each is sent again after 200 ms */
 	for (unsigned i = 0; i < 10 && still_right(); i++) {
 		drop_frame(a_to_b, ETH_DATA);

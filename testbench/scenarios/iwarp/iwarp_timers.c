@@ -81,6 +81,30 @@ static void after_rejection(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	}
 }
 
+/* A state that may last as long as the one before it begins anew. */
+static void equal_times(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	enum { EACH_MS = 100, SPENT_MS = 80 };
+	struct tb_iw *client, *server;
+	uint64_t since;
+
+	iw_serve(b, .rtr_ms = EACH_MS, .close_ms = EACH_MS);
+	client = iw_dial(a, .breaks = IW_BREAKS_BIT(no_rtr));
+	expect_message(a_to_b, "MPA ID Req Frame");
+	server = expect_iw_request(b);
+	iw_take(server);
+	expect_message(b_to_a, "MPA ID Rep Frame");
+	expect_iw(client, CONNECT_REPLY);
+	pass_time(CFG_MS(SPENT_MS));
+	drop_frame(a_to_b, ETH_FIN);
+	since = tb_now(tb);
+	iw_hang_up(server);
+	expect_iw(client, DISCONNECT);
+	expect_iw(server, CLOSE, .status = -ETIMEDOUT);
+	lasts(tb, since, EACH_MS);
+	expect_iw(client, CLOSE);
+}
+
 SCENARIO(iwarp_timers, "the timer of each state, and that it ends with the state", .bare = true)
 {
 	struct tb_iw *client, *server;
@@ -152,5 +176,6 @@ SCENARIO(iwarp_timers, "the timer of each state, and that it ends with the state
 	expect_iw(server, CLOSE, .status = -ECONNRESET);
 	expect_silence(CFG_S(1));
 	defaults(tb, a, b);
+	equal_times(tb, a, b);
 	after_rejection(tb, a, b);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The peer's window. What does not fit waits, and leaves when a segment opens the window that acknowledges nothing new. That segment may be lost, so a
- * window that stays closed is probed, however often. An old segment that arrives late does not change the window. Source: RFC 9293 sections 3.8.6, 3.8.6.1.
+ * window that stays closed is probed, however often. An old segment that arrives late does not change the window. What was sent and is sent again
+ * counts as sent meanwhile, so an ACK for all of it ends the tries. Source: RFC 9293 sections 3.8.6, 3.8.6.1.
  */
 #include "testbench/scenarios/iwarp/iwarp_parts.h"
+
+enum { SEGMENT = 32, LONG = 1000 };
 
 /* What is posted does not arrive for that long. */
 static void wait(struct tb *tb, struct iw_pair p, const char *text, uint64_t ps)
@@ -14,7 +17,22 @@ static void wait(struct tb *tb, struct iw_pair p, const char *text, uint64_t ps)
 	expect_silence(ps);
 }
 
-enum { SEGMENT = 32 };
+/* Two segments have come, and no ACK of them has. Together they are longer than what one may carry. */
+static void acks_lost(struct tb *tb, struct iw_pair p)
+{
+	static char text[LONG + 1];
+
+	memset(text, 'x', LONG);
+	for (unsigned i = 0; i < 2; i++) {
+		drop_frame(b_to_a, ETH_ANY);
+		iw_recv(p.server);
+		iw_send(p.client, text);
+		expect_message(a_to_b, "SEND, ");
+	}
+	for (unsigned i = 0; i < 2; i++)
+		expect_iw_text(p.server, text);
+	expect_silence(CFG_S(30)); /* longer than all tries */
+}
 
 SCENARIO(iwarp_window, "windows that close, open and stay closed", .bare = true)
 {
@@ -99,4 +117,9 @@ SCENARIO(iwarp_window, "windows that close, open and stay closed", .bare = true)
 	expect_iw(p.server, DISCONNECT);
 	expect_iw(p.server, CLOSE);
 	expect_iw(p.client, CLOSE);
+
+	p = iw_pair_of(tb, iw_dial(a), b, 0);
+	pass_time(CFG_US(100));
+	acks_lost(tb, p);
+	iw_pair_ends(tb, p);
 }
