@@ -259,24 +259,11 @@ static size_t ranked_format(const struct ranked *all, unsigned n, unsigned end, 
 	return used;
 }
 
-/* Those that are in neither list. Returns how many. */
-static unsigned ranked_besides(struct ranked *all, unsigned n, const char *one, const char *other)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (!checker_names_have(one, all[i].name) &&
-		    !checker_names_have(other, all[i].name))
-			all[kept++] = all[i];
-	return kept;
-}
-
-void entered_rank(const void *const *pcs, unsigned n, const char *besides, char *text, size_t size)
+void entered_rank(const void *const *pcs, unsigned n, char *text, size_t size)
 {
 	struct ranked all[RANKED];
-	const unsigned kept = ranked_besides(all, rank_all(all, pcs, n), besides, "");
 
-	ranked_format(all, kept, UINT_MAX, text, size);
+	ranked_format(all, rank_all(all, pcs, n), UINT_MAX, text, size);
 }
 
 /* An inline function of a header, or one that only passes a call on to the device's driver: its name
@@ -324,7 +311,7 @@ static void names_of(const struct entered *e, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
 
-	entered_rank(pcs, functions_of(e->at, e->n, pcs), "", names, size);
+	entered_rank(pcs, functions_of(e->at, e->n, pcs), names, size);
 }
 
 /* The names of both lists, as many as fit together. */
@@ -351,7 +338,7 @@ void entered_lately_format(const struct entered_lately *lately, char *text, size
 {
 	const void *pcs[LATELY];
 
-	entered_rank(pcs, functions_of(lately->at, lately->n, pcs), "", text, size);
+	entered_rank(pcs, functions_of(lately->at, lately->n, pcs), text, size);
 }
 
 void entered_format_lowest(char *text, size_t size)
@@ -395,7 +382,7 @@ static void tell_object(const struct runner *r, const char *besides, const char 
 	struct ranked all[RANKED];
 	char object[BEGIN_CHARS], names[OTHER_CHARS];
 	struct ran made, changed, *by = &changed;
-	unsigned n;
+	unsigned n, kept = 0;
 
 	if (!r->c || !r->subject.kind || r->subject_call != r->call)
 		return;
@@ -403,8 +390,11 @@ static void tell_object(const struct runner *r, const char *besides, const char 
 	if (!changed.n)
 		by = &made;
 	n = rank_all(all, by->pc, without_plumbing(by->pc, by->n));
-	n = ranked_besides(all, n, besides, others);
-	if (!ranked_format(all, n, UINT_MAX, names, sizeof(names)))
+	for (unsigned i = 0; i < n; i++)
+		if (!checker_names_have(besides, all[i].name) &&
+		    !checker_names_have(others, all[i].name))
+			all[kept++] = all[i];
+	if (!ranked_format(all, kept, UINT_MAX, names, sizeof(names)))
 		return;
 	guest_object_format(r->subject, object, sizeof(object));
 	fprintf(out, "    %s was %s by %s\n", object, by == &made ? "made" : "changed last", names);

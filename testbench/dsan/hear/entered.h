@@ -33,7 +33,7 @@ void entered_lately_format(const struct entered_lately *lately, char *text, size
 /* Leaves out the functions that only pass a call on to the device's driver. Returns how many are left. */
 unsigned entered_below_interface(const void **pcs, unsigned n);
 /* As checker_functions(), but those that run all the time stand further back: if they were wrong, the run
- * would have failed before. Those that are named in `besides` are left out. */
-void entered_rank(const void *const *pcs, unsigned n, const char *besides, char *text, size_t size);
+ * would have failed before. */
+void entered_rank(const void *const *pcs, unsigned n, char *text, size_t size);
 
 #endif

@@ -143,7 +143,7 @@ static void mailboxes_check(struct checker *c, unsigned left)
 
 	if (!left || left != m->n)
 		return;
-	entered_rank(m->by.pc, m->by.n, "", names, sizeof(names));
+	entered_rank(m->by.pc, m->by.n, names, sizeof(names));
 	checker_report(c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
 		       "the driver goes, and %u mailboxes that drv_mailbox_get and drv_mailbox_put "
 		       "count are in use; the last call that left one more: %s",

@@ -165,7 +165,7 @@ void trail_format(char *text, size_t size)
 		return;
 	ran_take_call(r, &ran);
 	ran.n = entered_below_interface(ran.pc, ran.n);
-	entered_rank(ran.pc, ran.n, "", text, size);
+	entered_rank(ran.pc, ran.n, text, size);
 }
 
 unsigned trail_first_of(const struct runner *r, const void **pcs, unsigned max)
@@ -202,7 +202,7 @@ void trail_format_before_undo(char *text, size_t size)
 	}
 	for (unsigned n = 0; n < r->n_undone; n++)
 		pcs[n] = code_pc(r->undone[n]);
-	entered_rank(pcs, entered_below_interface(pcs, r->n_undone), "", text, size);
+	entered_rank(pcs, entered_below_interface(pcs, r->n_undone), text, size);
 }
 
 void trail_format_meanwhile(char *text, size_t size)
@@ -246,6 +246,7 @@ void checkers_tell_refused(const char *call, int rc)
 {
 	const struct runner *r = runner_now();
 	char names[REFUSED_BYTES], setters[FUNCTIONS_BYTES];
+
 	if (!r || !r->c || explained(r, rc) || rc == -EIO || rc == -ETIMEDOUT)
 		return;
 	trail_format_before_undo(names, sizeof(names));

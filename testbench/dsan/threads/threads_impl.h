@@ -217,7 +217,8 @@ void setters_store(const struct runner *r, uintptr_t at, size_t bytes, const voi
 void setters_memory_gone(uintptr_t at, size_t bytes);
 void setters_forget(void);
 /* The functions that had stored last, before this call, what the thread has loaded in this turn, and who
- * called them: of the latest store first, as what has changed last is most likely what is wrong. Those that are named in `besides` are left out. */
+ * called them: of the latest store first, as what has changed last is most likely what is wrong. Those
+ * that are named in `besides` are left out. */
 void setters_take(const struct runner *r, struct ran *ran);
 void setters_format(const struct runner *r, const char *besides, char *text, size_t size);
 
