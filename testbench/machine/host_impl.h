@@ -67,6 +67,8 @@ void host_memory_written(void *ctx, uint64_t bus, size_t len);
 /* For struct platform_ops. */
 uint64_t host_now(struct platform *p);
 void host_sleep(struct platform *p, uint64_t ps);
+/* Sleeps, and longer by what a schedule holds: what happens meanwhile without one has happened then, too. */
+void host_sleep_calm(struct platform *p, uint64_t ps);
 void host_cpu(struct platform *p, uint64_t ps);
 bool host_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps);
 void host_thread_start(struct platform *p, const char *name, void (*fn)(void *arg), void *arg);

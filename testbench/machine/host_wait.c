@@ -119,6 +119,19 @@ void host_sleep(struct platform *p, uint64_t ps)
 	sleeper_wait(host, &s, "time");
 }
 
+void host_sleep_calm(struct platform *p, uint64_t ps)
+{
+	const struct host *host = host_of(p);
+	const struct holds *holds = host->config.holds;
+	const uint64_t held = holds_held_ps(holds), calm = holds_calm_ps(holds);
+	const uint64_t now = host->core->now_ps, from = now > calm ? now : calm;
+	uint64_t until = from + ps;
+
+	host_sleep(p, until - now);
+	while (host->core->now_ps < (until = from + ps + holds_held_ps(holds) - held))
+		host_sleep(p, until - host->core->now_ps);
+}
+
 void host_cpu(struct platform *p, uint64_t ps)
 {
 	host_of(p)->debt_ps += ps;

@@ -5,6 +5,7 @@
 
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"
+#include "testbench/machine/host_impl.h"
 #include "testbench/process.h"
 
 #include <errno.h>
@@ -198,9 +199,7 @@ void process_exit(int status)
 
 void process_sleep_us(uint64_t us)
 {
-	struct platform *p = uv_process_current()->host->platform;
-
-	p->ops->sleep_ps(p, CFG_US(us));
+	host_sleep_calm(uv_process_current()->host->platform, CFG_US(us));
 }
 
 uint64_t process_now_ns(void)

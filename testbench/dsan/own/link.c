@@ -54,7 +54,13 @@ void link_handler_ends(struct checker *c, struct link_told *l)
 	char names[CHAIN_BYTES];
 
 	l->in_handler = false;
-	if (!l->looked || l->told == l->active)
+	if (l->told == l->active)
+		l->late = false;
+	if ((!l->looked && !l->late) || l->told == l->active)
+		return;
+	/* the link may have changed behind the handler's own look, and its interrupt comes next */
+	l->late = !l->late;
+	if (l->late)
 		return;
 	l->told = l->active;
 	if (!l->fn)

@@ -2,7 +2,8 @@
 /*
  * The link of a QLogic 6120: a handler of interrupts that looks at it tells the driver's users when it has become
  * active, or is no longer, since they were told last. Somebody else may have looked before, such as a query or a
- * management datagram, but has told nobody. Source: Linux qib_handle_e_ibstatuschanged, which compares with the
+ * management datagram, but has told nobody. The link may also change behind a handler's own look at it, and then the
+ * next handler tells. Source: Linux qib_handle_e_ibstatuschanged, which compares with the
  * flags that it keeps itself, and signal_ib_event.
  */
 #ifndef TESTBENCH_DSAN_OWN_LINK_H
@@ -23,6 +24,7 @@ struct link_told {
 	void *arg;
 	bool told; /* that it is active */
 	bool in_handler, looked;
+	bool late;       /* a handler has ended and not told; the next one must */
 	unsigned thread; /* of the handler: ask_thread() */
 	bool active;     /* as the handler saw it last */
 	const void *pc;  /* there */

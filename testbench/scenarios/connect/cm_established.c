@@ -36,7 +36,8 @@ static void two_at_once(struct tb *tb, struct tb_end *a, struct conn *listener,
 	}
 }
 
-SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, .any_packets = true)
+SCENARIO(cm_established, "the first message overtakes the RTU", .no_qps = true, .exact = true,
+	 .any_packets = true)
 {
 	struct conn *listener, *client, *server;
 	struct ib_cm_counters at_a, at_b;

@@ -77,7 +77,7 @@ static void timers_at_once(struct tb *tb, struct tb_end *a, struct tb_end *b)
 }
 
 SCENARIO(apm_one_port, "migration that cannot be, and of both ends at once, on one port",
-	 .any_packets = true, .timeout = TIMEOUT, .retry_cnt = TRIES - 1, .lmc = 2)
+	 .exact = true, .any_packets = true, .timeout = TIMEOUT, .retry_cnt = TRIES - 1, .lmc = 2)
 {
 	const struct drv_qp_attr migrate = {.path_mig_state = IBV_MIG_MIGRATED};
 

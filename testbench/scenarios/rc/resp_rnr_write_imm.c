@@ -10,7 +10,7 @@
 enum { MTU = 256, TIMER = 5 };
 
 SCENARIO(resp_rnr_write_imm, "WRITE with immediate without a receive: RNR NAK at its last packet",
-	 .mtu = IBV_MTU_256, .min_rnr_timer = TIMER)
+	 .exact = true, .mtu = IBV_MTU_256, .min_rnr_timer = TIMER)
 {
 	rdma_write(a, .wr_id = 6, .dst = 5000, .len = 8);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);

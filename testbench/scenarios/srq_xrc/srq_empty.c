@@ -6,7 +6,7 @@
 
 enum { QKEY = 0x5555, PORT = 1 };
 
-SCENARIO(srq_empty, "an empty SRQ: RNR NAK, refill, resend")
+SCENARIO(srq_empty, "an empty SRQ: RNR NAK, refill, resend", .exact = true)
 {
 	const struct drv_ah_attr ah = ah_to(b);
 	struct drv_srq *srq = new_srq(b);
