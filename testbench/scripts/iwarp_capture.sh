@@ -12,7 +12,7 @@ iwarp_rtr_frame_old) malformed=1 ;;
 iwarp_wrong_rtr) malformed=1 bad_crc=1 ;;
 iwarp_bounds) malformed=9 ;;
 iwarp_breaks) malformed=32 bad_crc=24 ;;
-iwarp_losses) bad_crc=1 bad_sums=3 ;;
+iwarp_losses) bad_crc=1 bad_sums=4 ;;
 # their frames are cut by segments, or share one with what follows; tshark reads only whole ones that stand alone
 iwarp_start_together | iwarp_mss) whole=0 ;;
 esac
