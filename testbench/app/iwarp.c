@@ -187,7 +187,7 @@ static bool key_parse(struct app *app, const char *word)
 static bool words_parse(struct app *app, const char *how, const char *const *words, unsigned count)
 {
 	struct in_addr ip;
-	uint32_t port;
+	uint32_t port, least;
 	unsigned at = 0;
 
 	app->opt = iw_options_default;
@@ -208,9 +208,10 @@ static bool words_parse(struct app *app, const char *how, const char *const *wor
 		app->to.ip = ntohl(ip.s_addr);
 		at++;
 	}
-	if (at >= count || !number_parse(words[at], !app->listens, 65535, &port)) {
-		fprintf(stderr, "hcasim iwarp %s: expected a port, %d to 65535, got '%s'\n", how,
-			!app->listens, at < count ? words[at] : "");
+	least = app->listens ? 0 : 1; /* 0: any free one */
+	if (at >= count || !number_parse(words[at], least, 65535, &port)) {
+		fprintf(stderr, "hcasim iwarp %s: expected a port, %u to 65535, got '%s'\n", how,
+			least, at < count ? words[at] : "");
 		return false;
 	}
 	app->to.port = (uint16_t)port;
