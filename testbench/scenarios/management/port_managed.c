@@ -78,7 +78,7 @@ static void node_is(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	struct drv_port_attr port;
 
 	all_ways(tb, a, b, SMP_ATTR_NODE_DESC, 0, data);
-	if (in_software(b)) /* a driver of Linux that has the agents gives the name, too */
+	if (in_software(b)) /* Linux's qib names the node after its host, too */
 		expect_true(!strcmp((const char *)data, "QLogic 6120 of host1"));
 	all_ways(tb, a, b, SMP_ATTR_NODE_INFO, 0, data);
 	must(drv_query_device(b->dev, &attr));
